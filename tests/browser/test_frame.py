@@ -346,6 +346,8 @@ def test_nothing_is_cut_off(page: Page, tensorboard: TensorBoard, width: int, vi
     page.goto(tensorboard.page(run="amp", view=view))
     expect(page.locator(".panel, .data-table, .message").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
+    # Some parts come later than the page, and are as likely to be cut off.
+    page.wait_for_load_state("networkidle")
     page.wait_for_function(
         "[...document.querySelectorAll('html, body, .frame-main, .panel-body, .legend, .fact, .properties')]"
         ".every(element => element.scrollWidth <= element.clientWidth + 1)"

@@ -12,6 +12,7 @@ import { formatDuration } from "../../format/time";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
+import { gpuLabel } from "../../model/picker";
 import { Series } from "./series";
 
 /** How to choose a baseline, and those that are worth it: most of their GPU time is in the same ops. */
@@ -136,8 +137,8 @@ function BaselineRow({ entry, shared, isOwn = false }: Offered & { isOwn?: boole
         )}
         {own !== name && <div class="muted clip">{name}</div>}
       </th>
-      <td>{[...new Set(headline?.gpu_names)].join(", ") || "–"}</td>
-      <td class="right number">{at === null ? "–" : formatMoment(at)}</td>
+      <td>{gpuLabel(headline?.gpu_names ?? []) || "–"}</td>
+      <td class="right">{at === null ? "–" : formatMoment(at)}</td>
       <td class="right number">{headline?.iterations == null ? "–" : formatCount(headline.iterations)}</td>
       <td class="right number">
         {headline?.average_iteration_ns == null ? "–" : formatDuration(headline.average_iteration_ns)}
