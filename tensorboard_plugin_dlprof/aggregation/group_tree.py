@@ -50,7 +50,7 @@ def group_ops(
         is_group=np.concatenate([np.ones(len(paths), np.bool_), np.zeros(len(names), np.bool_)]),
         full_id=paths + [profile.ops[op].op_id for op in nodes.op.tolist()],
         full_name=paths + names,
-        level=np.array([path.count("/") for path in paths] + [tree.level(name) for name in names], np.int64),
+        level=np.array([path.count("/") for path in paths] + [name.count("/") + 1 for name in names], np.int64),
         num_op_instances=counted(nodes.num_calls),
         num_supported_leaf_ops=counted(nodes.eligible.astype(np.int64)),
         num_tc_leaf_ops=counted(nodes.using_tensor_cores.astype(np.int64)),
@@ -99,14 +99,8 @@ class _Tree:
         """Row of the enclosing group; -1 for the root."""
         self.depth: list[int] = []
         self._rows: dict[str, int] = {}
-        around = {name: self._row(enclosing(name)) for name in names}
-        self.group_of_op = np.array([self._rows.get(f"{name}/", around[name]) for name in names], np.int64)
-        """Row of the innermost group of each op; -1 if its name is not a path. An op that has the path of a group, such
-        as a range with ranges in it and work of its own, lies in that group."""
-
-    def level(self, name: str) -> int:
-        """The level of an op: one below that of its group."""
-        return name.count("/") + 1 + (f"{name}/" in self._rows)
+        self.group_of_op = np.array([self._row(enclosing(name)) for name in names], np.int64)
+        """Row of the innermost group of each op; -1 if its name is not a path."""
 
     def _row(self, path: str) -> int:
         if not path:

@@ -132,11 +132,8 @@ def _groups(aggregation: Aggregation) -> _Rules:
     rows = np.flatnonzero(groups.is_group)
     number_of: dict[str, int] = {}
     number = [number_of.setdefault(groups.full_name[row], len(number_of)) for row in rows.tolist()]
-    # What lies in no group is added up behind them; an op with the path of a group lies in it.
-    around = [
-        number_of.get("" if is_group else f"{name}/", number_of.get(enclosing(name), len(number_of)))
-        for is_group, name in zip(groups.is_group, groups.full_name, strict=True)
-    ]
+    # What lies in no group is added up behind them.
+    around = [number_of.get(enclosing(name), len(number_of)) for name in groups.full_name]
     adds_up = True
     for column in columns:
         expected = np.zeros(len(number_of) + 1, np.int64)

@@ -43,7 +43,6 @@ _STORED: Mapping[str, str] = MappingProxyType(
 """What is stored of each node: column -> expression."""
 
 _GPU_TIME = list(_STORED).index("gpu_time_ns")
-_LEVEL = list(_STORED).index("level")
 
 _SUMMED: Mapping[str, str] = MappingProxyType(
     {
@@ -213,13 +212,19 @@ def _without_slash(path: str) -> str:
 
 
 def _link(nodes: list[_Node]) -> None:
-    """Set each node's parent: the group with the longest path that is a prefix of the node's path. An op with the path
-    of a group is in it where the database counts it there, which its level tells."""
+    """Set each node's parent: the group with the longest path that is a prefix of the node's path.
+
+    An op that has a group's path, such as a range with ranges in it and work of its own, lies in that group here.
+    DLProf's sums count it only in the groups above, so it is added.
+    """
     groups = {node.path: position for position, node in enumerate(nodes) if node.op_id is None}
     for position, node in enumerate(nodes):
-        path = node.path if node.op_id is not None else _without_slash(node.path)
-        around = groups.get(f"{path}/")
-        if node.op_id is not None and around is not None and _level(node) > _level(nodes[around]):
+        path = _without_slash(node.path)
+        if node.op_id is not None and (around := groups.get(f"{path}/")) is not None:
+            group = nodes[around]
+            (level, *sums), (_, *own) = group.stored, node.stored
+            group.stored = (level, *(None if a is None or b is None else a + b for a, b in zip(sums, own, strict=True)))
+            node.stored = (None if level is None else level + 1, *own)
             path += "/"
         while "/" in path:
             path = path.rpartition("/")[0]
@@ -255,10 +260,6 @@ def _fitting(nodes: list[_Node], limit: int) -> list[int]:
         selected.extend(level)
         level = [child for position in level for child in nodes[position].children]
     return selected
-
-
-def _level(node: _Node) -> int:
-    return node.stored[_LEVEL] or 0
 
 
 def _gpu_time(node: _Node) -> int:

@@ -44,12 +44,12 @@ def _time_column(described: tuple[str, str, str]) -> Column:
 def _some_below(path: str, expression: str) -> str:
     """Condition that ``expression``, of ``op_nodes AS node``, is NULL for some op below the group with this path.
 
-    SQLite evaluates the subquery once: it cuts the paths of such ops at all lengths that paths of groups have, which
-    gives all groups above.
+    SQLite evaluates the subquery once: it takes the innermost groups of such ops, and cuts their paths at all lengths
+    that paths of groups have, which gives all groups above.
     """
     return (
         f"{path} IN (SELECT substr(inner.path, 1, size.letters) FROM (SELECT DISTINCT "
-        f"{_OP} AS path FROM op_nodes AS node "
+        "rtrim(op.op_name, replace(op.op_name, '/', '')) AS path FROM op_nodes AS node "
         "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
         f"WHERE node.aggr_id = :aggregation AND op.domain_id = :domain AND ({expression}) IS NULL) AS inner "
         "CROSS JOIN (SELECT DISTINCT length(path.string) AS letters FROM group_ops AS node "
@@ -108,7 +108,8 @@ GROUPS = Table(
                f"CASE path.string WHEN '/' THEN '/' ELSE substr({_OPEN}, 1 + length({_PARENT})) END"),
         Column("level", "Level", "integer", "Depth in the tree; 1 is the root.", "node.level"),
         Column("parent", "Parent", "path", "Path of the group around it.", f"nullif({_PARENT}, '')", nullable=True),
-        Column("calls", "Calls", "integer", "Calls of the ops below.", "node.num_op_instances"),
+        Column("calls", "Calls", "integer", "Calls of the ops below. An op with the group's own path is not below it.",
+               "node.num_op_instances"),
         Column("eligible_ops", "TC Eligible Ops", "integer",
                "Eligible ops below. Empty if none is known to be eligible but some may be.",
                eligible_ops("path.string"), nullable=True),

@@ -72,7 +72,7 @@ class LimitedByPath:
         )
         ops: list[tuple[str, Limited]] = []
         while some := cursor.fetchmany(10_000):
-            ops.extend((f"{name}/", limited_op(cause, time)) for name, cause, time in some)
+            ops.extend((str(name), limited_op(cause, time)) for name, cause, time in some)
         ops.sort(key=lambda op: op[0])
         self._paths = [path for path, _ in ops]
         self._sums = {

@@ -248,7 +248,7 @@ def test_keyboard_selects_and_copies(opened: Page, tensorboard: TensorBoard) -> 
     expect(ops_table(opened).locator("tbody tr").nth(1)).to_have_attribute("aria-selected", "true")
     opened.keyboard.press("Control+c")
     expect(opened.get_by_text("Copied", exact=True).first).to_be_visible()
-    assert opened.evaluate("navigator.clipboard.readText()") == str(rows[1]["gpu_time_ns"])
+    assert opened.evaluate("navigator.clipboard.readText()") == rows[1]["name"]
     opened.keyboard.press("PageDown")
     expect_names(opened, rows_of(tensorboard, "amp", offset="25"))
     expect(ops_table(opened).locator("tbody tr").nth(1).locator("td").first).to_be_focused()

@@ -84,8 +84,8 @@ def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
     # Those of the iteration of median length: by then the page has settled.
     shown = page.get_by_role("grid", name=re.compile("^Kernels Launched in Iteration"))
     expect(shown.locator("tbody tr").first).to_be_visible()
-    table.locator("tbody tr").first.locator("td").first.focus()
-    page.keyboard.press("Enter")
+    expect(page.locator("[aria-busy='true']")).to_have_count(0)
+    table.locator("tbody tr").first.locator("td").first.press("Enter")
     kernels = grid(page, f"Kernels Launched in Iteration {first}")
     rows = rows_of(tensorboard, "amp", "kernels_of_iteration", iteration=str(first))
     expect(kernels.locator("tbody tr")).to_have_count(len(rows))

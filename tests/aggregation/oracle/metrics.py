@@ -50,19 +50,13 @@ def op_node(op: dict[str, Any], instances: Rows) -> tuple[Any, ...]:
 def groups(instances: Rows) -> dict[tuple[str, str], Any]:
     """Every group that a path names, and every op as its own leaf."""
     members: dict[tuple[bool, str, str], Rows] = defaultdict(list)
-    groups = {
-        name[:end]
-        for name in (instance["op"]["name"] for instance in instances)
-        if name.startswith("/")
-        for end in range(1, len(name))
-        if name[end - 1] == "/"
-    }
     for instance in instances:
         name = instance["op"]["name"]
         members[False, instance["op"]["op_id"], name].append(instance)
-        for group in groups:
-            if f"{name}/" == group or (name != group and name.startswith(group)):
-                members[True, group, group].append(instance)
+        if name.startswith("/"):
+            for end in range(1, len(name)):
+                if name[end - 1] == "/":
+                    members[True, name[:end], name[:end]].append(instance)
     result = {}
     for (is_group, full_id, name), mine in members.items():
         by_iteration: dict[int, list[tuple[int, ...]]] = defaultdict(list)
@@ -72,7 +66,7 @@ def groups(instances: Rows) -> dict[tuple[str, str], Any]:
         nodes = [op_node(op, rows) for op, rows in by_op(mine)]
         result[full_id, name] = (
             is_group,
-            name.count("/") + (0 if is_group else 1 + (f"{name}/" in groups)),
+            name.count("/") + (0 if is_group else 1),
             len(mine),
             sum(node[5] for node in nodes),
             sum(node[6] for node in nodes),
