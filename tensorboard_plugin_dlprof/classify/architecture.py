@@ -55,6 +55,11 @@ def is_amd(device_name: str) -> bool:
     return any(word in device_name for word in ("AMD", "Instinct", "Radeon"))
 
 
-def matrix_unit_of(device_names: Iterable[str]) -> str:
-    """The vendor's name for the matrix units of GPUs: ``Tensor Core``, or ``Matrix Core`` if one is AMD's."""
-    return "Matrix Core" if any(map(is_amd, device_names)) else "Tensor Core"
+HIP: Final = "HIP "
+"""Prefix of the version of AMD's runtime, which is stored in place of CUDA's version."""
+
+
+def matrix_unit_of(device_names: Iterable[str], runtime: str = "") -> str:
+    """The vendor's name for the matrix units of GPUs: ``Tensor Core``, or ``Matrix Core`` if one is AMD's by its name
+    or by the version of its runtime."""
+    return "Matrix Core" if runtime.startswith(HIP) or any(map(is_amd, device_names)) else "Tensor Core"

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
 from tensorboard_plugin_dlprof.columns.group import begins_new, stable_order
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.headline import headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
+from tensorboard_plugin_dlprof.diagnosis.places import path_of, place_of
 from tensorboard_plugin_dlprof.diagnosis.queue import Launches, QueueTimes, launches_of, queue_times, ran_ahead
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int32s, Int64s, Segments
 from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical
@@ -89,6 +91,11 @@ class Diagnosis(msgspec.Struct):
     def mean_wall_ns(self) -> int:
         """Mean length of the chosen windows."""
         return int(self.wall_ns[self.selected].sum()) // max(len(self.selected), 1)
+
+    @property
+    def matrix_unit(self) -> str:
+        """What the vendor calls the matrix units of the GPUs."""
+        return matrix_unit_of((device.name for device in self.profile.devices), self.profile.info.cuda_version)
 
     def mean(self, values: Int64s) -> Int64s:
         """Integer means of the chosen rows."""
@@ -360,26 +367,60 @@ def host_bound(diagnosis: Diagnosis) -> bool:
     return False
 
 
-def headline_of(diagnosis: Diagnosis) -> str:
-    """One or two sentences: how much of the time is computing, and what takes most of the rest."""
+_NAMED = (
+    Part.COMMUNICATION,
+    Part.COPY,
+    Part.QUEUED,
+    Part.BLOCKED,
+    Part.LAUNCHING,
+    Part.HOST_OP,
+    Part.HOST_CODE,
+    Part.DATA_LOADER,
+    Part.IO,
+)
+"""Parts in which the GPU waits for something that has a name."""
+
+
+def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]]) -> str:
+    """One or two sentences: how much of the time is computing, and what takes most of the rest.
+
+    Args:
+        diagnosis: of all GPUs.
+        rows: those of each GPU, from ``rows_of``.
+    """
     if not diagnosis.devices:
         return "No GPU work was recorded."
-    devices = working(diagnosis)
+    devices, info = working(diagnosis), diagnosis.profile.info
     worst = min(devices, key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
     parts, queued = diagnosis.mean(worst.parts_ns), diagnosis.mean(worst.queued_ns)
     wall = diagnosis.wall_ns[diagnosis.selected]
+    whose = ""
+    if len(devices) > 1:
+        busy = " busy ones" if len(devices) < len(diagnosis.devices) else ""
+        whose = f"on GPU {worst.device}, which computes least of {len(devices)}{busy}"
+    elif info.rank >= 0 and info.world_size > 1:
+        whose = f"on rank {info.rank} of {info.world_size:,}, GPU {worst.device}"
     return headline(
         diagnosis.mean_wall_ns,
         {part: int(parts[part]) for part in Part},
+        marked=diagnosis.marked,
+        unit=diagnosis.matrix_unit,
         missing_ns=int(queued[2:].sum()),
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
         lacks_work="missing_work" in diagnosis.lower_bound,
         capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
         median_ns=int(np.median(wall)) if len(wall) else 0,
-        device=worst.device,
-        one_of=len(devices),
-        has_others=len(devices) < len(diagnosis.devices),
+        whose=whose,
+        places={part: place_of_most(rows[worst.device], part, int(parts[part])) for part in _NAMED},
     )
+
+
+def place_of_most(rows: Sequence[Row], part: Part, time_ns: int) -> str:
+    """The place in which at least half of a part of the time is lost; empty if there is none that has a name."""
+    row = next((row for row in rows if row.cause.part == part), None)
+    if row is None or 2 * row.time_ns < time_ns or not (row.cause.call or path_of(row)):
+        return ""
+    return place_of(row) if row.cause.call else f"in {place_of(row)}"
 
 
 def middle(numbers: Int64s) -> int | None:

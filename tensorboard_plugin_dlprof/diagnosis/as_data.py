@@ -55,6 +55,7 @@ def as_data(
     is_drawn = not of_page or len(wall) <= MOST_DRAWN
     numbers = [str(number) for number in diagnosis.candidate.values.tolist()]
     used = {device.device for device in diagnosis.devices}
+    rows = {device.device: rows_of(diagnosis, device) for device in diagnosis.devices}
     return {
         "schema": SCHEMA,
         "source": source,
@@ -98,11 +99,14 @@ def as_data(
             "iterations": len(diagnosis.selected),
             "selected": diagnosis.selected if is_drawn else [],
             "wall_ns": diagnosis.mean_wall_ns,
-            "devices": {str(device.device): _mean_data(diagnosis, device) for device in diagnosis.devices},
+            "devices": {
+                str(device.device): _mean_data(diagnosis, device, rows[device.device]) for device in diagnosis.devices
+            },
         },
+        "matrix_unit": diagnosis.matrix_unit,
         "lower_bound": diagnosis.lower_bound,
         "host_bound": host_bound(diagnosis),
-        "headline": headline_of(diagnosis),
+        "headline": headline_of(diagnosis, rows),
         "findings": list(findings),
     }
 
@@ -141,7 +145,7 @@ def _device_data(diagnosis: Diagnosis, device: DeviceDiagnosis, position: int) -
     }
 
 
-def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis) -> dict[str, Any]:
+def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis, rows: Sequence[Row]) -> dict[str, Any]:
     queue, selected = device.queue, diagnosis.selected
     wall = int(diagnosis.wall_ns[selected].sum())
     medians, delays = queue.median[selected], queue.delay_ns[selected]
@@ -153,7 +157,7 @@ def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis) -> dict[str, Any]:
             "copy_all_ns": int(diagnosis.mean(device.copy_ns)),
         },
         "of_which_graph_ns": int(diagnosis.mean(device.graph_ns)),
-        "rows": _row_data(rows_of(diagnosis, device)),
+        "rows": _row_data(rows),
         "queue": {
             "median": middle(medians[medians >= 0]),
             "empty_share": int(queue.empty_ns[selected].sum()) / wall if wall else None,

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, COMPUTE, NAMES
 from tensorboard_plugin_dlprof.units import narrow_percentage, short_duration
 
@@ -30,7 +29,7 @@ def _lines(diagnosis: Mapping[str, Any]) -> Iterator[str]:
     if diagnosis["typical"]["said"]:
         yield diagnosis["typical"]["said"]
     wall = diagnosis["mean"]["wall_ns"]
-    unit = matrix_unit_of(device["name"] or "" for device in diagnosis["devices"])
+    unit = diagnosis["matrix_unit"]
     for device, mean in diagnosis["mean"]["devices"].items():
         yield ""
         yield f"GPU {device}, {_span(diagnosis)} {short_duration(wall)}"

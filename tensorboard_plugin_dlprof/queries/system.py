@@ -6,12 +6,9 @@ import sqlite3
 from collections import Counter
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
+from tensorboard_plugin_dlprof.classify.architecture import HIP, matrix_unit_of
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.queries.extension import info
-
-_HIP = "HIP "
-"""Prefix of the version of AMD's runtime, which is stored in place of CUDA's version."""
 
 _CONFIG_LABELS = (
     ("profile_name", "Profile Name"),
@@ -56,8 +53,8 @@ def system_facts(connection: sqlite3.Connection) -> list[SystemFact]:
 
 
 def _fact(key: str, label: str, value: str) -> SystemFact:
-    if key == "cuda_version" and value.startswith(_HIP):
-        return SystemFact(key=key, label="ROCm (HIP)", value=value.removeprefix(_HIP))
+    if key == "cuda_version" and value.startswith(HIP):
+        return SystemFact(key=key, label="ROCm (HIP)", value=value.removeprefix(HIP))
     return SystemFact(key=key, label=label, value=value)
 
 
@@ -82,9 +79,8 @@ def gpu_names(connection: sqlite3.Connection) -> list[str]:
 
 def matrix_unit(connection: sqlite3.Connection) -> str:
     """The vendor's name for its matrix units, found by the name of the GPU, else by that of the runtime."""
-    unit = matrix_unit_of(gpu_names(connection))
     row = connection.execute("SELECT cuda_version FROM view_system_config").fetchone()
-    return "Matrix Core" if row and str(row[0]).startswith(_HIP) else unit
+    return matrix_unit_of(gpu_names(connection), str(row[0]) if row else "")
 
 
 _OF_LIBRARIES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow", "eigen": "TensorFlow", "tensorrt": "TensorRT"}

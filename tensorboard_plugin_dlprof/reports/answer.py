@@ -4,7 +4,6 @@ change first, the iterations."""
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from statistics import median
@@ -49,15 +48,6 @@ FEW = 12
 _SKEWED = 0.2
 """How far the median is from the mean, as a share of it, where few long iterations make the mean."""
 
-_NAMED = ("communication", "copy", "queued", "blocked", "launching", "host_op", "host_code", "data_loader", "io")
-"""Parts in which the GPU waits for something that has a name, as ``model/answer.ts`` has them."""
-
-_WHOLE = re.compile(r"^((?:Computing(?: at least| over| under)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )")
-"""How the headline begins, without saying what the time is, as ``model/answer.ts`` has it."""
-
-_BEFORE_A_VOWEL = re.compile(r"\bof a (?=8|1[18]\D)")
-"""``of a 823 µs iteration``, whose number is spoken with a vowel first."""
-
 Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
@@ -71,16 +61,12 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     wall = diagnosis["mean"]["wall_ns"]
     parts = _shown(diagnosis["mean"]["devices"][device]["parts"], unit)
     said = f"<p>{typeset(diagnosis['typical']['said'])}</p>" if diagnosis["typical"]["said"] else ""
-    culprit = _culprit(diagnosis["mean"]["devices"][device], wall)
-    mostly = f" Mostly in <code>{escape(culprit)}</code>." if culprit else ""
-    whole = r"\1 of a \2 iteration" if diagnosis["marked"] else r"\1 of the \2 recorded"
-    headline = _BEFORE_A_VOWEL.sub("of an ", _WHOLE.sub(whole, diagnosis["headline"]))
     bar = charts.stacked_bar(
         f"Where the {short_duration(wall)} of {'an iteration' if diagnosis['marked'] else 'the recording'} go",
         [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],
     )
     amounts = keys([(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts])
-    yield f"<section><p class=answer>{typeset(headline)}{mostly}</p>{said}{bar}{amounts}</section>"
+    yield f"<section><p class=answer>{typeset(diagnosis['headline'])}</p>{said}{bar}{amounts}</section>"
 
 
 def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
@@ -214,19 +200,6 @@ def _least_computing(diagnosis: Diagnosis) -> str | None:
     least, computes = USED_FRACTION * max(busy.values(), default=0), any(kernels.values())
     working = [each for each in devices if busy[each] >= least and (kernels[each] or not computes)]
     return min(working, key=lambda each: sum(devices[each]["parts"][part] for part in _COMPUTE), default=None)
-
-
-def _culprit(device: Mapping[str, Any], wall: int) -> str:
-    """Path and call of the cause of most of what costs most, which the headline is about; empty if it has no name."""
-    idle = {part: ns for part, ns in device["parts"].items() if part not in _COMPUTE}
-    largest = max(idle, key=lambda part: idle[part])
-    rows = [row for row in device["rows"] if row["part"] == largest and row["path"] != "(rest)"]
-    if largest not in _NAMED or not rows or idle[largest] < _LEAST_SHARE * wall:
-        return ""
-    row = max(rows, key=lambda each: each["time_ns"])
-    if 2 * row["time_ns"] < idle[largest]:
-        return ""
-    return " · ".join(filter(None, ("" if row["path"] == "/" else row["path"], row["call"])))
 
 
 def _deviation(walls: Sequence[int]) -> float:

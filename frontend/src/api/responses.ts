@@ -539,6 +539,7 @@ export interface Diagnosis {
   typical: DiagnosedTypical;
   iterations: DiagnosedIteration[];
   mean: DiagnosedMean;
+  matrix_unit: string;
   lower_bound: string[];
   host_bound: boolean;
   headline: string;

@@ -1,38 +1,12 @@
-/** The sentence that the Dashboard begins with: how much of an iteration is computing, and what costs most of the rest. */
-import type { Diagnosis, DiagnosedPart } from "../api/types";
+/** The sentence that the Dashboard begins with, and what is said below it. */
+import type { Diagnosis } from "../api/types";
 import { formatCount } from "../format/number";
 import { formatDuration } from "../format/time";
-import { COMPUTE, culpritOf, mainDevice } from "./parts";
 import type { Step } from "./step";
-
-export interface Answer {
-  /** The sentence in pieces; numbers stand out. */
-  pieces: readonly { text: string; strong: boolean }[];
-  /** Path and call of the longest cause of what costs most; empty where it has no name. */
-  culprit: string;
-  /** Which iterations it is about, and what was left out. */
-  said: string;
-}
 
 const NUMBER = /((?:at least )?\d[\d.,]*\u00a0?\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))/;
 
-/** How the sentence begins, without saying what the time is. */
-const WHOLE = /^((?:Computing(?: at least| over| under)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )/;
-
-/** Parts in which the GPU waits for something that has a name. */
-const NAMED: readonly DiagnosedPart[] = [
-  "communication",
-  "copy",
-  "queued",
-  "blocked",
-  "launching",
-  "host_op",
-  "host_code",
-  "data_loader",
-  "io",
-];
-
-/** What must be of an iteration for its cause to be named in the sentence. */
+/** Another time is told from this share of the sentence's on. */
 const LEAST_SHARE = 0.01;
 
 /** Which iterations means are of, and why others are not. */
@@ -62,31 +36,9 @@ export function spanOf({ marked, mean }: Pick<Diagnosis, "marked" | "mean">, wal
     : "";
 }
 
-/** `of a 823 µs iteration`, whose number is spoken with a vowel first: 8, 11, 18 and what begins with 8. */
-const BEFORE_A_VOWEL = /\bof a (?=8|1[18]\D)/;
-
-/** The sentence, with what the time is that shares are of. */
-export const withWhole = ({ headline, marked }: Pick<Diagnosis, "headline" | "marked">): string =>
-  headline.replace(WHOLE, marked ? "$1 of a $2 iteration" : "$1 of the $2 recorded").replace(BEFORE_A_VOWEL, "of an ");
-
-export function answerOf(diagnosis: Diagnosis, step: Pick<Step, "iterations">): Answer {
-  const pieces = withWhole(diagnosis)
+/** The sentence in pieces; numbers stand out. */
+export const piecesOf = ({ headline }: Pick<Diagnosis, "headline">): readonly { text: string; strong: boolean }[] =>
+  headline
     .split(NUMBER)
     .filter((text) => text !== "")
     .map((text) => ({ text, strong: NUMBER.test(text) }));
-  const main = mainDevice(diagnosis)?.[1];
-  // What the sentence says to cost most, which alone may be named: it is not always something that has a name.
-  const [largest] = (Object.entries(main?.parts ?? {}) as [DiagnosedPart, number][])
-    .filter(([part]) => !COMPUTE.includes(part))
-    .sort(([, a], [, b]) => b - a);
-  const isNamed =
-    main !== undefined &&
-    largest !== undefined &&
-    NAMED.includes(largest[0]) &&
-    largest[1] >= diagnosis.mean.wall_ns * LEAST_SHARE;
-  return {
-    pieces,
-    culprit: isNamed ? culpritOf(main, largest[0]) : "",
-    said: saidOf(diagnosis, step),
-  };
-}

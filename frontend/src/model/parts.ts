@@ -165,13 +165,3 @@ export const causesOf = (device: DiagnosedDevice, part: string): string[] =>
       ({ time_ns: time, call, path }) =>
         `${formatDuration(time)} ${[call, path === "/" ? null : shortPath(path ?? "")].filter(Boolean).join(" in ")}`,
     );
-
-/** The cause of most of a part: path and call; empty if there is none. */
-export function culpritOf(device: DiagnosedDevice, part: DiagnosedPart): string {
-  const [row] = device.rows
-    .filter((each) => each.part === part && each.path !== "(rest)")
-    .sort((a, b) => b.time_ns - a.time_ns);
-  if (row === undefined || row.time_ns * 2 < device.parts[part]) return "";
-  const path = row.path === "/" ? "" : shortPath(row.path ?? "");
-  return [path, row.call].filter(Boolean).join(" · ");
-}

@@ -10,11 +10,11 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
-from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name
 from tensorboard_plugin_dlprof.analysis.rules.start import fraction_after_start
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.columns.group import are_among, numbered
+from tensorboard_plugin_dlprof.diagnosis.places import cut_name
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 

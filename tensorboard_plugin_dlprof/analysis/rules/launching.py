@@ -9,7 +9,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.idle import WAITS_OF_TORCH
 from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, understates
-from tensorboard_plugin_dlprof.analysis.rules.naming import place_of, places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import places_of
 from tensorboard_plugin_dlprof.analysis.rules.start import is_cold_start
 from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks, Pool
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.places import place_of
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 _TO_GPU: Final = 1

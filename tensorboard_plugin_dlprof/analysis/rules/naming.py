@@ -13,39 +13,16 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.diagnosis.answer import Row
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.places import path_of, place_of
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
-_LONGEST = 80
-"""Letters of a name in a sentence."""
-_LONGEST_PATH = 60
-"""Letters of a path in a sentence, of which its evidence tells the whole."""
 _MOST_PLACES = 3
 """Places that a sentence names."""
-
-_MARKER = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
 
 _COMPILING = re.compile(
     r"\b(?:backend_compile|compile_or_get_cached|XlaCompile|xla_compile|GpuCompiler|HloPassPipeline|RunBackend)|"
     r"::Compile(?:AndLoad|AndLoadInternal)?\b|\bXlaCompile"
 )
-
-
-def place_of(row: Row) -> str:
-    """``cudaFree in /train/conv2d``; what a part is if nothing is named. A marker of DLProf is its function."""
-    path = _path_of(row)
-    longest = _LONGEST if row.cause.kind == "frame" else _LONGEST_PATH
-    if len(path) > longest:
-        # From a level of the model on; its last, or a name without levels, loses its end at most.
-        at = path.find("/", len(path) - longest)
-        at = path.rfind("/") if at < 0 else at
-        path = cut_name(path) if at < 0 else f"\N{HORIZONTAL ELLIPSIS}{cut_name(path[at:])}"
-    named = " in ".join(filter(None, (row.cause.call, path)))
-    return named.replace("{", "(").replace("}", ")") or Part(row.cause.part).label.replace("_", " ")
-
-
-def _path_of(row: Row) -> str:
-    marker = _MARKER.match(row.cause.path)
-    return row.cause.path if marker is None else f"{marker['mod']}.{marker['op']}"
 
 
 def subject_of(row: Row) -> str:
@@ -55,18 +32,13 @@ def subject_of(row: Row) -> str:
     return f"what was not recorded before {place}" if row.cause.part == Part.UNRECORDED else place
 
 
-def cut_name(name: str) -> str:
-    """The name of a kernel as a sentence holds it: some have a thousand letters."""
-    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
-
-
 def places_of(rows: Sequence[Row]) -> list[tuple[str, int]]:
     """The three places with the most time, with their time: rows of one place are added."""
     # By the whole path: what is left of two that are cut may be alike.
     result: dict[tuple[str, str], tuple[str, int]] = {}
     for row in rows:
         if row.cause.path or row.cause.call:
-            key = (row.cause.call, _path_of(row))
+            key = (row.cause.call, path_of(row))
             result[key] = (place_of(row), result.get(key, ("", 0))[1] + row.time_ns)
     return sorted(result.values(), key=lambda item: -item[1])[:_MOST_PLACES]
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name, evidence_of, is_compiling, places_of, subject_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, is_compiling, places_of, subject_of
 from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, rows_of
 from tensorboard_plugin_dlprof.diagnosis.calls import frees, is_of_pool, without_version
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, LONG_NS, Part
+from tensorboard_plugin_dlprof.diagnosis.places import cut_name
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 _COLD: Final = ("module", "launch", "allocation", "other")

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import msgspec
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of, places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, places_of
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Finding, Gain, Pool, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, working
+from tensorboard_plugin_dlprof.diagnosis.places import place_of
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause, Int64s
 from tensorboard_plugin_dlprof.units import short_duration
 

@@ -210,6 +210,7 @@ class Diagnosis(Struct):
     typical: Typical
     iterations: list[Iteration]
     mean: Mean
+    matrix_unit: str
     lower_bound: list[str]
     host_bound: bool
     headline: str

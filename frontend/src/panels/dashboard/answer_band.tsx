@@ -7,7 +7,7 @@ import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { answerOf, leavesOut, spanOf } from "../../model/answer";
+import { leavesOut, piecesOf, saidOf, spanOf } from "../../model/answer";
 import {
   hasGpuWork,
   matrixSentence,
@@ -27,10 +27,9 @@ interface AnswerBandProps {
 }
 
 export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
-  const answer = diagnosis === null || step === null ? null : answerOf(diagnosis, step);
   const phrases: readonly Phrase[] =
-    answer !== null
-      ? answer.pieces
+    diagnosis !== null && step !== null
+      ? piecesOf(diagnosis)
       : hasGpuWork(data) || memory === ""
         ? [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)]
         : [{ text: memory }];
@@ -43,16 +42,17 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
         {phrases.map(({ text, strong }, i) => {
           const sentence = <Sentence key={i} text={text} />;
           return strong === true ? <strong key={i}>{sentence}</strong> : sentence;
-        })}{" "}
-        {answer !== null && answer.culprit !== "" && (
-          <>
-            Mostly in <code>{answer.culprit}</code>.
-          </>
-        )}
+        })}
       </h2>
       <p class="model-line">
-        {answer === null ? (hasGpuWork(data) ? modelLine(data) : `${modelLine(data)}.`) : answer.said}
-        {answer !== null && diagnosis !== null && spanOf(diagnosis, data.performance.wall_clock_ns)}{" "}
+        {diagnosis === null || step === null ? (
+          `${modelLine(data)}${hasGpuWork(data) ? "" : "."}`
+        ) : (
+          <>
+            {saidOf(diagnosis, step)}
+            {spanOf(diagnosis, data.performance.wall_clock_ns)}
+          </>
+        )}{" "}
         {leftOut && (
           <ViewLink class="link-button" to={{ view: "iterations" }}>
             Include what was left out

@@ -1,0 +1,44 @@
+"""What sentences call the places that idle time is lost in."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.diagnosis.answer import Row
+
+_LONGEST = 80
+"""Letters of a name in a sentence."""
+_LONGEST_PATH = 60
+"""Letters of a path in a sentence, of which its evidence tells the whole."""
+
+_MARKER = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
+
+
+def place_of(row: Row) -> str:
+    """``cudaFree in /train/conv2d``; what a part is if nothing is named. A marker of DLProf is its function."""
+    path = path_of(row)
+    longest = _LONGEST if row.cause.kind == "frame" else _LONGEST_PATH
+    if len(path) > longest:
+        # From a level of the model on; its last, or a name without levels, loses its end at most.
+        at = path.find("/", len(path) - longest)
+        at = path.rfind("/") if at < 0 else at
+        path = cut_name(path) if at < 0 else f"\N{HORIZONTAL ELLIPSIS}{cut_name(path[at:])}"
+    named = " in ".join(filter(None, (row.cause.call, path)))
+    return named.replace("{", "(").replace("}", ")") or Part(row.cause.part).label.replace("_", " ")
+
+
+def path_of(row: Row) -> str:
+    """The path of a row; of a marker of DLProf its function, of the root of all ops nothing."""
+    marker = _MARKER.match(row.cause.path)
+    if marker is not None:
+        return f"{marker['mod']}.{marker['op']}"
+    return "" if row.cause.path == "/" else row.cause.path
+
+
+def cut_name(name: str) -> str:
+    """The name of a kernel as a sentence holds it: some have a thousand letters."""
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
