@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -60,7 +61,7 @@ def judge(
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
         elif answer is not None and _is_worth(answer, iteration_ns):
-            findings.append(told_once(_finished(answer, _whole(signals.marked, signals.iterations)), signals))
+            findings.append(told_once(_finished(answer, signals), signals))
             if signals.spoken_of is not None:
                 spoken[answer.detector] = signals.spoken_of
     findings = [_with_overlaps(finding, findings, spoken, signals) for finding in findings]
@@ -146,9 +147,22 @@ def _whole(marked: bool, iterations: int) -> str:
     return "each iteration" if iterations > 1 else "the iteration"
 
 
-def _finished(finding: Finding, whole: str) -> Finding:
-    """The finding with as much evidence as is shown, and worded for what its times are a part of."""
-    problem = finding.problem.replace("each iteration", whole)
+_WAITS = re.compile("[Tt]he GPU waits")
+_ITERATION = re.compile("each iteration|an iteration on average")
+
+
+def _finished(finding: Finding, signals: Signals) -> Finding:
+    """The finding with as much evidence as is shown, and worded for what its times are a part of.
+
+    Of several GPUs, it names the one that has these times: another than that of the headline would contradict it.
+    """
+    problem = finding.problem
+    if finding.device is not None and len(signals.diagnosis.devices) > 1:
+        gpu = f"GPU {finding.device}"
+        problem = _WAITS.sub(f"{gpu} waits", problem)
+        if gpu not in problem:
+            problem = _ITERATION.sub(rf"\g<0> on {gpu}", problem, count=1)
+    problem = problem.replace("each iteration", _whole(signals.marked, signals.iterations))
     return msgspec.structs.replace(finding, evidence=_shown(finding.evidence), problem=problem)
 
 

@@ -48,7 +48,7 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
     """
     kernels, ops, strings = signals.profile.kernels, signals.profile.ops, signals.profile.strings
     rows, duration, names = signals.kernel[selected], signals.duration[selected], _telling_names(signals)
-    several = len(distinct_values(kernels.device[rows])) > 1
+    several = len(distinct_values(kernels.device)) > 1
     result: dict[tuple[str, str, int, int | None], _Group] = {}
     for device in distinct_values(kernels.device[rows]).tolist():
         mine = kernels.device[rows] == device
@@ -126,9 +126,10 @@ def _stretch(signals: Signals, rows: Int64s, names: Int32s, pairs: Sequence[int]
     return {"iteration": worst, "from_ns": start_ns, "to_ns": start_ns + int(length[longest])}
 
 
-def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
-    """``, most in /encoder/linear, 12.3 ms``: the path with the most time, for a sentence; empty if it is of no op, or
-    only a small part."""
+def most_in(signals: Signals, evidence: Sequence[Evidence], device: int | None) -> str:
+    """``, most in /encoder/linear, 12.3 ms``: the path with the most time on a GPU, for a sentence; empty if it is of
+    no op, or only a small part."""
+    evidence = [row for row in evidence if row.device in (None, device)]
     paths: Counter[str] = Counter()
     names = {op.op_id: op.name for op in signals.profile.ops} if evidence else {}
     for row in evidence:
@@ -139,7 +140,7 @@ def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
     ((path, time_ns),) = paths.most_common(1)
     if time_ns < MUCH * sum(row.time_ns or 0 for row in evidence):
         return ""
-    return f", most in {path}, {short_duration(signals.per_gpu(time_ns))}"
+    return f", most in {path}, {short_duration(signals.per_iteration(time_ns))}"
 
 
 MUCH: Final = 0.05

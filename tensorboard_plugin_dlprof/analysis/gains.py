@@ -57,7 +57,7 @@ def about_kernels(
     """
     signals.tell_of(selected)
     time_ns, total = signals.kernel_time(selected), signals.time(selected)
-    fields: dict[str, Any] = {"part": "compute", "time_ns": time_ns}
+    fields: dict[str, Any] = {"part": "compute", "time_ns": time_ns, "device": signals.gpu_of_most(selected)}
     if saved is None or not total:
         return {**fields, "cannot_tell": cannot_tell}
     share = time_ns * signals.iterations / total
@@ -106,7 +106,8 @@ def about_span(signals: Signals, selected: Bools, span_ns: float, saved: Claims,
     signals.tell_of(selected)
     gain = wall_gain(signals, saved, reasoning)
     part = "compute" if 2 * signals.on_gpu(signals.time(selected)) >= span_ns else "launching"
-    return {"part": part, "time_ns": signals.per_iteration(span_ns), "gain": gain}
+    device = signals.gpu_of_most(selected)
+    return {"part": part, "time_ns": signals.per_iteration(span_ns), "device": device, "gain": gain}
 
 
 def together(signals: Signals, findings: Sequence[Finding]) -> tuple[int, int]:

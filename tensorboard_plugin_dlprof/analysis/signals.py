@@ -72,17 +72,28 @@ class Signals(Program):
         return min(self.aggregation.busy_ns / self.active_ns, 1.0) if self.active_ns > 0 else 0.0
 
     @cached_property
-    def _device_number(self) -> Int64s:
-        """A number of the GPU of each aggregated kernel."""
-        return numbered(self.profile.kernels.device[self.kernel])[1]
+    def _gpus(self) -> tuple[Int64s, Int64s]:
+        """The GPUs of aggregated kernels, and the place there of each kernel's."""
+        return numbered(self.profile.kernels.device[self.kernel])
 
-    def most_on_a_gpu(self, weights: Int64s) -> int:
-        """The largest sum of one GPU, per iteration, of a number for each aggregated kernel."""
-        return self.per_iteration(float(np.bincount(self._device_number, weights=weights).max(initial=0)))
+    def gpu_of_most(self, selected: Bools) -> int | None:
+        """The GPU on which the chosen aggregated kernels take most time; None if no kernel was aggregated."""
+        gpus, number = self._gpus
+        times = np.bincount(number, weights=np.where(selected, self.duration, 0))
+        return int(gpus[times.argmax()]) if len(times) else None
 
     def kernel_time(self, selected: Bools) -> int:
         """Time (ns) of the chosen aggregated kernels in an iteration, on the GPU with most of it."""
-        return self.most_on_a_gpu(np.where(selected, self.duration, 0))
+        return self._on_gpu_of_most(selected, self.duration)
+
+    def kernel_count(self, selected: Bools) -> int:
+        """How many of the chosen aggregated kernels run in an iteration on the GPU of ``kernel_time``."""
+        return self._on_gpu_of_most(selected, np.ones(len(selected), np.int64))
+
+    def _on_gpu_of_most(self, selected: Bools, weights: Int64s) -> int:
+        device = self.gpu_of_most(selected)
+        mine = selected & (self.profile.kernels.device[self.kernel] == device)
+        return self.per_iteration(int(weights[mine].sum()))
 
     @cached_property
     def reported(self) -> Bools:

@@ -125,6 +125,8 @@ class Finding(msgspec.Struct, frozen=True):
     """The exclusive part of the time (``diagnosis.parts``) that it is about; empty if none or several."""
     time_ns: int | None = None
     """The time of an iteration that it is about, on the GPU with most of it."""
+    device: int | None = None
+    """That GPU."""
     cannot_tell: str = ""
     """Why no gain can be told, where there may be one."""
     once: bool = False

@@ -400,6 +400,8 @@ def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]]) -> str:
         whose = f"on GPU {worst.device}, which computes least of {len(devices)}{busy}"
     elif info.rank >= 0 and info.world_size > 1:
         whose = f"on rank {info.rank} of {info.world_size:,}, GPU {worst.device}"
+    elif len(diagnosis.devices) > 1:
+        whose = f"on GPU {worst.device}, the only busy one"
     return headline(
         diagnosis.mean_wall_ns,
         {part: int(parts[part]) for part in Part},

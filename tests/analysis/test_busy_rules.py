@@ -43,12 +43,14 @@ def test_collectives_that_computing_cannot_hide_have_no_gain_by_hiding(tmp_path:
 
 
 def test_the_gpu_that_comes_late_to_a_collective_is_named(tmp_path: Path) -> None:
-    """The same collective takes 60 ms on GPU 0 and 1 ms on GPU 1."""
+    """The same collective takes 60 ms on GPU 0 and 1 ms on GPU 1; other findings say whose time, too."""
     body = launch(7, GAP[0] - 50, GAP[0], 60_000, kernel=NCCL)
     other = launch(8, GAP[0] + 58_000, GAP[0] + 59_000, 1_000, kernel=NCCL)
     other[1]["args"]["device"] = 1
     rules = {each["rule"]: each for each in said(steps([*body, *other]), tmp_path)["findings"]}
     assert rules["late_rank"]["title"].startswith("GPU 1 comes late to 4 collectives: GPU 0 waits 59.0 ms")
+    whose = "Exposed communication takes 60.0 ms of each iteration on GPU 0 (60 %)"
+    assert rules["communication_detector"]["title"].startswith(whose)
 
 
 def test_copies_through_pageable_memory_say_so(tmp_path: Path) -> None:

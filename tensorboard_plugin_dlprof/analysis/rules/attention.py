@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import WrittenOut, written_out
@@ -133,7 +131,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         ),
         {
             "gpu": "Hopper" if hopper else "Blackwell",
-            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "kernels": signals.kernel_count(selected),
             "kernels_ns": signals.kernel_time(selected),
             "share_fraction": signals.stated_share(selected),
             "package": "FlashAttention 4" if not hopper else "FlashAttention 3" + signals.advice(

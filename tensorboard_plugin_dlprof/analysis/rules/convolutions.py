@@ -39,7 +39,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             cuda="Keep tensors and filters in NHWC throughout, which Tensor Cores want with 16 bits.",
         ),
         {
-            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "kernels": signals.kernel_count(selected),
             "transposes_ns": signals.kernel_time(selected),
             "share_fraction": signals.stated_share(selected),
         },

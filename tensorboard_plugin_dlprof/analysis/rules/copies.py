@@ -117,6 +117,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         cause="copies",
         part="copy",
         time_ns=result.exposed_ns + waits_ns,
+        device=result.device.device,
         cannot_tell=cannot_tell,
     )
 

@@ -64,11 +64,11 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "optimizer",
-        "The optimizer launches {kernels} {kernels:kernel|kernels} in each step, tensor by tensor, {kernel_ns} "
+        "The optimizer launches {kernels} {kernels:kernel|kernels} in each iteration, tensor by tensor, {kernel_ns} "
         "altogether; from the first to the last of them it is {span_ns} ({share_fraction} of the time).",
         _at_once(name),
         {
-            "kernels": signals.most_on_a_gpu(kernels.astype(np.int64)),
+            "kernels": signals.kernel_count(kernels),
             "span_ns": signals.per_iteration(span),
             "share_fraction": signals.share(span),
             "kernel_ns": signals.kernel_time(kernels),
@@ -107,7 +107,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         "{kernel_ns}.",
         "Leave them out: optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0.",
         {
-            "kernels": signals.most_on_a_gpu(kernels.astype(np.int64)),
+            "kernels": signals.kernel_count(kernels),
             "kernel_ns": signals.kernel_time(kernels),
             "waiting_ns": signals.per_iteration(waiting),
             "span_ns": signals.per_iteration(span),
@@ -233,10 +233,10 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
         problem,
         recommendation,
         {
-            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "kernels": signals.kernel_count(selected),
             "kernels_ns": signals.kernel_time(selected),
             "share_fraction": signals.stated_share(selected),
-            "most": most_in(signals, evidence),
+            "most": most_in(signals, evidence, signals.gpu_of_most(selected)),
         },
         evidence,
         link=link,

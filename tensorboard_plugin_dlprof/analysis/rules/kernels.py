@@ -73,7 +73,7 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
         {
             "kernel": cut_name(long_name) + (f" ({profile.ops[int(profile.kernels.op[one])].name})" if of_xla else ""),
             "function": _filter(function, signals.is_amd),
-            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "kernels": signals.kernel_count(selected),
             "kernels_ns": signals.kernel_time(selected),
             "blocks": int(blocks),
             "sms": sms,

@@ -46,10 +46,10 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
     saved = narrower(signals, selected, half, 0.5)
     numbers: dict[str, Number] = {
         "now": _types(signals, selected),
-        "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+        "kernels": signals.kernel_count(selected),
         "products_ns": signals.kernel_time(selected),
         "share_fraction": signals.stated_share(selected),
-        "most": most_in(signals, evidence),
+        "most": most_in(signals, evidence, signals.gpu_of_most(selected)),
         "type": "bfloat16" if half == "bf16" else "float16",
         "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
         "scaler": "" if half == "bf16" else " and torch.amp.GradScaler" if signals.backward else "",
@@ -130,10 +130,10 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         )
         + " Sums stay in FP32, operands keep 10 bits of mantissa.",
         {
-            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "kernels": signals.kernel_count(selected),
             "products_ns": signals.kernel_time(selected),
             "share_fraction": signals.stated_share(selected),
-            "most": most_in(signals, evidence),
+            "most": most_in(signals, evidence, signals.gpu_of_most(selected)),
         },
         evidence,
         link=signals.advice(

@@ -87,6 +87,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         cause="communication",
         part="communication",
         time_ns=result.exposed_ns,
+        device=result.device.device,
         cannot_tell=""
         if can_tell
         else "kernels that may hide it are missing from the recording"
@@ -222,6 +223,7 @@ def small_collectives(signals: Signals) -> Finding | None:
         cause="communication",
         part="communication",
         time_ns=result.exposed_ns,
+        device=result.device.device,
         cannot_tell="how much of each is its start and how much the wait for other ranks is not recorded",
         overlaps_with=("communication_detector",),
     )

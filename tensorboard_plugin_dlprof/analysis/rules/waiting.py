@@ -78,10 +78,6 @@ def finding_about(
     link: str = "",
 ) -> Finding | None:
     """A finding about a part of the time; None if it is not worth one, or nobody can be named."""
-    if len(working(signals.diagnosis)) > 1:
-        # Another GPU than that of the headline may wait longest: without its number the two would contradict.
-        for subject in ("The GPU", "the GPU"):
-            problem = problem.replace(f"{subject} waits", f"GPU {result.device.device} waits")
     share = signals.share_of_iteration(result.time_ns)
     evidence = evidence_of(signals, result.rows, result.device.device) + tuple(
         each for device, rows in result.others for each in evidence_of(signals, rows[:3], device)
@@ -124,6 +120,7 @@ def finding_about(
         cause=cause,
         part=part,
         time_ns=result.time_ns,
+        device=result.device.device,
         cannot_tell="" if gain is None else cannot_tell,
         overlaps_with=("late_rank",) if gain is not None else (),
     )
