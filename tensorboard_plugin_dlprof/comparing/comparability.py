@@ -118,7 +118,10 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
     if per == "capture" and not a.ops and not b.ops:
         yield "Neither recording holds GPU work, so times tell nothing."
     elif per == "capture":
-        yield "A and B call their ops in different proportions, so totals are shown; the table splits work from speed."
+        yield (
+            "A and B call their ops in different proportions, so which is faster cannot be told: totals are shown, and "
+            "the table splits work from speed."
+        )
     if are_kernels_compared(a, b):
         without = "A" if share_without_op(a) > _MOST_OF_TIME else "B"
         yield f"{without} records no ops for most of its kernels: kernels are compared over the whole program, by name."

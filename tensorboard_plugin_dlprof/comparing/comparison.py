@@ -170,11 +170,10 @@ def _units(a: Side, b: Side, matches: Sequence[Match], of_kernels: bool) -> tupl
 
 
 def _measures(a: Side, b: Side, per: str, over_runs: bool) -> list[Measure]:
-    wall = per == "iteration"
     result = []
     for name, total, is_known in (
-        ("iteration_time", "wall_ns", wall),
-        ("idle_time", "idle_ns", wall),
+        ("iteration_time", "wall_ns", per == "iteration"),
+        ("idle_time", "idle_ns", per != "call"),
         ("kernel_time", "kernel_ns", True),
     ):
         result.append(Measure(name, _value(a, total), _value(b, total)) if is_known else Measure(name, None, None))

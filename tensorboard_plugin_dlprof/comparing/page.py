@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.comparing.comparison import Comparison, rounded
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.tables import modules
+from tensorboard_plugin_dlprof.comparing.verdict import changes_by_kind
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.launch_sizes import LaunchSize
 
@@ -58,9 +59,18 @@ class ModuleChange(TypedDict):
     rows: int
 
 
+class KindChange(TypedDict):
+    """The change of an op type, or of a part of the time without kernels."""
+
+    name: str
+    change_ns: int
+
+
 class ComparePage(TypedDict):
     """What the page shows of a comparison, besides what ``dlprof compare`` prints."""
 
+    kinds: list[KindChange]
+    """Largest first, of which the headline names one."""
     order: RowColumns
     iterations: BothSamples
     modules: list[ModuleChange]
@@ -106,7 +116,9 @@ class RowDetail(TypedDict):
 def page(comparison: Comparison) -> dict[str, Any]:
     """The body of ``./compare``."""
     largest = heapq.nlargest(_MOST_MODULES, modules(comparison.rows), key=lambda one: max(one["a_ns"], one["b_ns"]))
+    kinds = sorted(changes_by_kind(comparison), key=lambda one: abs(one[1]), reverse=True)
     shown: ComparePage = {
+        "kinds": [{"name": name.strip("`"), "change_ns": change_ns} for name, change_ns in kinds],
         "order": _order(comparison.rows),
         "iterations": {"a": _dots(comparison.a), "b": _dots(comparison.b)},
         "modules": cast("list[ModuleChange]", largest),

@@ -73,7 +73,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
         return Verdict(CANNOT_TELL, f"Cannot tell: {sentence[:1].lower()}{sentence[1:]}", details)
     if comparison.per == "capture" or estimate is None or estimate.low is None or estimate.high is None:
         # Where there is no interval, the headline tells of means alone.
-        certainty = _other_changes(comparison, estimate) if comparison.per == "iteration" else ""
+        certainty = _other_changes(comparison, estimate) if comparison.per == "iteration" else _by_call(comparison)
         return Verdict(CANNOT_TELL, _undecided(comparison), details, certainty)
     shifted = _are_means_shifted(comparison, estimate)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):
@@ -153,7 +153,6 @@ def _bounds(estimate: Estimate) -> str:
 
 
 def _undecided(comparison: Comparison) -> str:
-    main = comparison.main
     if comparison.per == "iteration":
         few = _too_few(comparison.a.iterations, comparison.b.iterations, "iteration")
         change = comparison.change_ns
@@ -168,23 +167,29 @@ def _undecided(comparison: Comparison) -> str:
             )
         )
         return f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
-    unmarked = [name for name, side in (("A", comparison.a), ("B", comparison.b)) if not side.marked]
-    names = " and ".join(unmarked)
-    marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"
     if not comparison.a.ops and not comparison.b.ops:
         return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
-        both = "call" if len(unmarked) > 1 else "A and B call"
-        differ = f"{marks}, and {both} their ops in different proportions"
-        return f"{_recorded(comparison)} Cannot tell whether the program got slower: {differ}."
-    per_call = _speed_change(comparison)
-    reported = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
+        return f"Cannot tell: {_recorded(comparison)}."
     few = _too_few(len(comparison.a.recordings), len(comparison.b.recordings), "recording")
-    times = "" if main.a is None or main.b is None else f" {duration(main.a)} -> {duration(main.b)}."
-    return (
-        f"Cannot tell: {marks}, and {few} to be sure ({FEWEST_SAMPLES} of each are needed).{reported}"
-        f"{' Kernels:' + times if times else ''}{_reason(comparison)}"
+    change = comparison.change_ns
+    same = (
+        f"Kernels of B take {duration(abs(change))} {'more' if change > 0 else 'less'} "
+        f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}){_reason(comparison, inside=True)}"
+        if change
+        else "Kernels of B take the same time"
     )
+    return f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
+
+
+def _by_call(comparison: Comparison) -> str:
+    """How long a call takes, where recordings may hold other numbers of them."""
+    change = _speed_change(comparison)
+    if change is None:
+        return ""
+    size = percent(abs(change))
+    how = "as long" if size == percent(0) else f"{size} {'longer' if change > 0 else 'shorter'}"
+    return f"Per call of the ops that both have, kernels take {how}."
 
 
 def _recorded(comparison: Comparison) -> str:
@@ -192,24 +197,18 @@ def _recorded(comparison: Comparison) -> str:
     a, b, main = duration(comparison.a_ns), duration(comparison.b_ns), comparison.main
     sides = (comparison.a, comparison.b)
     if all(len(side.recordings) == 1 for side in sides):
-        text = f"The recording of B takes {b}{', as that of A does' if a == b else f' instead of {a}'}"
+        text = f"the recording of B takes {b}{', as that of A does' if a == b else f' instead of {a}'}"
     else:
-        text = f"Recordings of B take {b} on average, those of A {a}"
+        text = f"recordings of B take {b} on average, those of A {a}"
     measured = []
     if main.a and main.b is not None and main.a != main.b:
         kernels = "kernels of a GPU" if any(side.first.devices_in_use > 1 for side in sides) else "kernels"
         change = f"{duration(abs(main.b - main.a))} {'more' if main.b > main.a else 'less'}"
-        text_of_kernels = f"{kernels} take {change} in total ({signed_percent(main.b / main.a - 1)})"
-        by_call = _speed_change(comparison)
-        if by_call is not None and percent(abs(by_call)) != percent(0):
-            link = "and" if (by_call > 0) == (main.b > main.a) else "though"
-            more = "more" if by_call > 0 else "less"
-            text_of_kernels += f", {link} {percent(abs(by_call))} {more} per call of the ops that both have"
-        measured.append(text_of_kernels)
+        measured.append(f"{kernels} take {change} in total ({signed_percent(main.b / main.a - 1)})")
     most = max((row for row in comparison.rows if row.kind == "part"), key=lambda row: abs(row.change_ns), default=None)
     if most is not None and abs(most.change_ns) >= comparison.floor_of("idle_time") * comparison.a_ns > 0:
         measured.append(f"idle time changes most in {_group(most)}: {signed_duration(most.change_ns)}")
-    return f"{text}{': ' if measured else ''}{'; '.join(measured)}."
+    return f"{text}{': ' if measured else ''}{', and '.join(measured)}"
 
 
 def _peak(comparison: Comparison) -> str:
@@ -261,7 +260,7 @@ def _unchanged(comparison: Comparison, estimate: Estimate) -> str:
     what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
     times = f"{what} {_times(comparison, estimate, 'against')}"
     text = f"No clear change{_inputs(comparison)}: {times} ({_bounds(estimate)})."
-    changes = _grouped(comparison)
+    changes = changes_by_kind(comparison)
     floor = comparison.floor_of(comparison.main.name) * max(comparison.a_ns, 1)
     less = min(changes, key=lambda change: change[1], default=None)
     more = max(changes, key=lambda change: change[1], default=None)
@@ -286,7 +285,7 @@ def _means(comparison: Comparison, estimate: Estimate) -> str:
     return f"Means, which single slow iterations shift, are {times} ({change})."
 
 
-def _grouped(comparison: Comparison) -> list[tuple[str, int]]:
+def changes_by_kind(comparison: Comparison) -> list[tuple[str, int]]:
     """The change of each op type, and of each part of the time without kernels (ns)."""
     sums: dict[str, int] = defaultdict(int)
     for row in comparison.rows:
@@ -317,7 +316,7 @@ _PLACES = {
 def _reason(comparison: Comparison, inside: bool = False) -> str:
     """The op type or part with most of the change."""
     change = comparison.change_ns
-    changes = [one for one in _grouped(comparison) if one[1] * change > 0]
+    changes = [one for one in changes_by_kind(comparison) if one[1] * change > 0]
     if not changes:
         return ""
     name, part = max(changes, key=lambda one: abs(one[1]))

@@ -188,6 +188,8 @@ export interface ComparePart {
 
 /** What the page shows of a comparison, besides what `dlprof compare` prints. */
 export interface CompareResponse extends Comparison {
+  /** Largest first, of which the headline names one. */
+  kinds: KindChange[];
   order: RowColumns;
   iterations: BothSamples;
   modules: ModuleChange[];
@@ -1038,6 +1040,12 @@ export interface KernelTime {
   /** Number of distinct names. */
   names: number | null;
   launches: number | null;
+}
+
+/** The change of an op type, or of a part of the time without kernels. */
+export interface KindChange {
+  name: string;
+  change_ns: number;
 }
 
 /** How long kernels wait after their calls. */

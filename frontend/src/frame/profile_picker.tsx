@@ -183,7 +183,9 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   const shared = useShared(baselineOf, profiles.length);
   const id = useId();
   const [search, setSearch] = useState("");
-  const matching = searchProfiles(profiles, search);
+  // Nothing can be compared with what cannot be read.
+  const offered = role === undefined ? profiles : profiles.filter((profile) => !isUnreadable(profile));
+  const matching = searchProfiles(offered, search);
   // Those of the same program first, the rest as ever.
   const related = matching
     .filter(({ id: each }) => shared.has(each))

@@ -23,6 +23,10 @@ const compared = {
     { part: "data_loader", label: "Data loader", a_ns: 40, b_ns: 80, change_ns: 40 },
     { part: "io", label: "I/O", a_ns: 0, b_ns: 0, change_ns: 0 },
   ],
+  kinds: [
+    { name: "y", change_ns: 40 },
+    { name: "x", change_ns: -10 },
+  ],
   order: { name: ["x", "y"], kind: ["op", "part"], count: [1, 1], position: [0, 1], a_ns: [60, 40], b_ns: [50, 80] },
   modules: [
     { path: "/m", level: 1, a_ns: 60, b_ns: 50, rows: 2, change_ns: -10 },

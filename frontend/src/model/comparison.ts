@@ -21,13 +21,13 @@ const LEAST_SHARE = 1e-3;
 
 type NamedChange = Pick<Step, "label" | "part"> & { change: number };
 
-/** From A to B: the parts of the time, or where it is not divided the rows with the largest changes. */
+/** From A to B: the parts of the time, or where it is not divided the types of ops with the largest changes. */
 export function waterfall(result: CompareResponse): Step[] {
   const least = Math.max(result.a.value_ns, result.b.value_ns) * LEAST_SHARE;
   const changes = withRest(
     result.parts.length > 0
       ? result.parts.map(({ label, part, change_ns: change }) => ({ label, part, change }))
-      : rowsByName(result),
+      : result.kinds.map(({ name, change_ns: change }) => ({ label: name, part: "", change })),
     result.parts.length > 0 ? Infinity : MOST_STEPS,
     least,
   );
@@ -49,18 +49,6 @@ function withRest(changes: readonly NamedChange[], most: number, least: number):
   if (rest.length < 2) return real;
   const change = rest.reduce((sum, each) => sum + each.change, 0);
   return [...shown, { label: `${rest.length} smaller changes`, part: null, change }];
-}
-
-/** Rows whose paths end alike, such as the same op of every layer, are one. */
-function rowsByName({ order }: CompareResponse): NamedChange[] {
-  const sums = new Map<string, number>();
-  for (const [i, name] of order.name.entries()) {
-    const label = name.slice(name.lastIndexOf("/") + 1);
-    sums.set(label, (sums.get(label) ?? 0) + (order.b_ns[i] ?? 0) - (order.a_ns[i] ?? 0));
-  }
-  return [...sums]
-    .map(([label, change]) => ({ label, part: "", change }))
-    .sort((x, y) => Math.abs(y.change) - Math.abs(x.change));
 }
 
 /** The axis of a waterfall: from 0, unless all that changes is a small part of the whole. */

@@ -14,7 +14,7 @@ interface Row extends Pick<CompareMeasure, "a" | "b" | "is_least" | "interval"> 
 const ABOUT = {
   iteration: "Times are of one iteration: the mean of those that are compared, kernel time also over the GPUs in use.",
   call: "Kernel time is that of one run of the program, as the number of calls tells it, and of one GPU.",
-  capture: "Kernel time is that of the whole recordings, and of one GPU.",
+  capture: "Of the whole recordings; kernel time and idle time are those of one GPU, the mean of those in use.",
 } as const;
 
 export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
@@ -72,7 +72,7 @@ function MeasureRow({ row, changes, bounded }: MeasureRowProps) {
       <th scope="row">{row.label}</th>
       {[a, b].map((value, side) => (
         <td key={side} class={value === null ? "right unknown" : "right number"}>
-          {value === null ? UNKNOWN : `${row.is_least ? "≥ " : ""}${kind.format(value)}`}
+          {value === null ? UNKNOWN : `${row.is_least && value > 0 ? "≥ " : ""}${kind.format(value)}`}
         </td>
       ))}
       {changes && (
@@ -88,11 +88,11 @@ function MeasureRow({ row, changes, bounded }: MeasureRowProps) {
 
 /** What is known of both sides. Of the mean and the median of iterations, the one that the headline tells is first. */
 function rowsOf({ measures, matrix_unit: unit, per, of_medians: ofMedians, a, b }: CompareResponse): Row[] {
-  return measureKinds(unit).flatMap((kind): Row[] => {
+  const rows = measureKinds(unit).flatMap((kind): Row[] => {
     const measure = measures[kind.key];
     if (measure === undefined || (measure.a === null && measure.b === null)) return [];
     // Recordings of other amounts of work: less of it is not better.
-    if (per === "capture" && ["kernel_time", "kernels"].includes(kind.key)) {
+    if (per === "capture" && ["kernel_time", "kernels", "idle_time"].includes(kind.key)) {
       if (!measure.a && !measure.b) return [];
       return [{ ...measure, kind: { ...kind, isCost: false }, label: `${kind.label}, in total` }];
     }
@@ -106,18 +106,22 @@ function rowsOf({ measures, matrix_unit: unit, per, of_medians: ofMedians, a, b 
     const ofMedian = { ...row, label: `${kind.label}, median`, a: measure.a_median, b: measure.b_median };
     return ofMedians ? [ofMedian, { ...mean, interval: null }] : [mean, { ...ofMedian, interval: null }];
   });
+  return per === "capture" ? [timeRow("Recording", a.value_ns, b.value_ns), ...rows] : rows;
 }
+
+/** Of a time that is neither better nor worse where it is less. */
+const timeRow = (label: string, a: number | null, b: number | null): Row => ({
+  kind: { key: "", label: "", format: formatDuration, isCost: false },
+  label,
+  a,
+  b,
+  is_least: false,
+  interval: null,
+});
 
 /** What each side is by itself, whatever the other does. */
 function ownRows({ measures, matrix_unit: unit, a, b }: CompareResponse): Row[] {
-  const iteration: Row = {
-    kind: { key: "", label: "", format: formatDuration, isCost: true },
-    label: "Iteration, mean",
-    a: a.iteration_ns,
-    b: b.iteration_ns,
-    is_least: false,
-    interval: null,
-  };
+  const iteration = timeRow("Iteration, mean", a.iteration_ns, b.iteration_ns);
   const others = measureKinds(unit).flatMap((kind): Row[] => {
     const measure = measures[kind.key];
     if (

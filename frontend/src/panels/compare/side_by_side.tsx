@@ -7,7 +7,7 @@ import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { ErrorBox } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { FittingPath } from "../../components/value";
-import { formatCount } from "../../format/number";
+import { capitalized, formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -24,14 +24,14 @@ export function TimeBySide({ comparison }: { comparison: CompareResponse }) {
   if (parts.length === 0) return null;
   return (
     <Panel
-      title="What the Time Goes to"
+      title="Where the Time Goes"
       about="Both bars are as long: what the time of each side consists of can be set side by side, how long it is cannot."
     >
       {SIDES.map((side) => {
         const { value_ns: sum, iteration_ns: iteration, iterations, devices_in_use: gpus } = comparison[side];
         const whole = iteration ?? sum;
         const times = parts.map((part) => [part.part, (part[`${side}_ns`] / Math.max(sum, 1)) * whole] as const);
-        const segments = segmentsOf(partsNamed(times), whole, unit).map((each) => ({ ...each, to: null }));
+        const segments = segmentsOf(partsNamed(times), whole, capitalized(unit)).map((each) => ({ ...each, to: null }));
         const letter = side.toUpperCase();
         const what =
           iteration === null ? "the whole recording" : iterations === 1 ? "the iteration" : "the mean iteration";
