@@ -28,14 +28,16 @@ export function DeviceUse({ data }: { data: DashboardResponse }) {
         </ViewLink>
       }
     >
-      {rates === null ? <p class="muted">Loading…</p> : <NetworkUse data={data} network={rates.network} />}
-      {memory !== null && !memory.relative && memory.capacity_bytes !== null && memory.capacity_bytes > 0 && (
-        <Meter
-          label={`Memory of GPU ${memory.device} at its peak`}
-          fraction={memory.peak_bytes / memory.capacity_bytes}
-          value={formatBytes(memory.peak_bytes)}
-        />
-      )}
+      <div class="device-use">
+        {rates === null ? <p class="muted">Loading…</p> : <NetworkUse data={data} network={rates.network} />}
+        {memory !== null && !memory.relative && memory.capacity_bytes !== null && memory.capacity_bytes > 0 && (
+          <Meter
+            label={`Memory of GPU ${memory.device} at its peak`}
+            fraction={memory.peak_bytes / memory.capacity_bytes}
+            value={`${formatBytes(memory.peak_bytes)} of ${formatBytes(memory.capacity_bytes)}`}
+          />
+        )}
+      </div>
     </Panel>
   );
 }

@@ -72,92 +72,90 @@ export function Gpus({ data }: { data: DashboardResponse }) {
       {job === null && query.data !== null && query.error === null && (
         <CompareRanks world={world} offer={query.data.offer} reload={query.reload} />
       )}
-      <div class="gpus-columns">
-        <div class="stacked">
-          {devices.length > 0 && (
-            <Panel
-              title={`GPU Utilization${ofRank}`}
-              walked
-              about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is the mean of the typical iterations, split like that of the Dashboard."
-              tools={
-                diagnosis !== null && (
-                  <span class="muted sum-note">
-                    bars: of {diagnosis.marked ? meanInWords(diagnosis) : "first to last GPU work"},{" "}
+      {devices.length > 0 && (
+        <Panel
+          title={`GPU Utilization${ofRank}`}
+          walked
+          about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is the mean of the typical iterations, split like that of the Dashboard."
+        >
+          <ul class="gpu-bars">
+            <li aria-hidden="true">
+              <span class="gpu-head">
+                {diagnosis !== null && (
+                  <span>
+                    {diagnosis.marked ? meanInWords(diagnosis) : "first to last GPU work"},{" "}
                     {formatDuration(diagnosis.mean.wall_ns)}
                   </span>
-                )
-              }
-            >
-              <ul class="gpu-bars">
-                {devices.map(({ device_id: id, cuda_ordinal: ordinal, name, fraction, busy_ns: busy }, i) => (
-                  <li key={id}>
-                    <span class="gpu-name">
-                      <strong>GPU {id}</strong>{" "}
-                      <span class="muted">
-                        {[ordinal === null ? "" : `CUDA ${ordinal}`, name].filter(Boolean).join(" · ")}
-                      </span>
-                    </span>
-                    <span
-                      class="gpu-track"
-                      data-tip={`${[`GPU ${id}`, name].filter(Boolean).join(", ")}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
-                    >
-                      {segments[i] === undefined ? (
-                        <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
-                      ) : (
-                        <StackedBar
-                          segments={segments[i]}
-                          whole_ns={diagnosis?.mean.wall_ns ?? 0}
-                          label={`Mean iteration on GPU ${id}`}
-                          height={HEIGHT}
-                        />
-                      )}
-                    </span>
-                    <span class="gpu-share number">{formatShare(fraction)}</span>
-                  </li>
-                ))}
-                <li aria-hidden="true">
-                  <span class="gpu-axis">
-                    {[0, 25, 50, 75, 100].map((mark) => (
-                      <span key={mark} style={{ left: `${mark}%` }}>
-                        {mark} %
-                      </span>
-                    ))}
+                )}
+                <span>kernels ran, of {formatDuration(wall)}</span>
+              </span>
+            </li>
+            {devices.map(({ device_id: id, cuda_ordinal: ordinal, name, fraction, busy_ns: busy }, i) => (
+              <li key={id}>
+                <span class="gpu-name">
+                  <strong>GPU {id}</strong>{" "}
+                  <span class="muted">
+                    {[ordinal === null ? "" : `CUDA ${ordinal}`, name].filter(Boolean).join(" · ")}
                   </span>
-                  <span class="gpu-whole">of {formatDuration(wall)}</span>
-                </li>
-              </ul>
-              {segments.length === 1 && segments[0] !== undefined ? (
-                <BarLegend segments={segments[0]} whole_ns={diagnosis?.mean.wall_ns ?? 0} />
-              ) : (
-                <ul class="bar-legend">
-                  {kinds.map(({ key, label, colour, about }) => (
-                    <li key={key} data-tip={about}>
-                      <span class="swatch" style={{ background: colour }} /> {label}
-                    </li>
-                  ))}
-                </ul>
-              )}
-              {idle.length > 0 && (
-                <p class="muted note-below">
-                  {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}{" "}
-                  {devices.length > 0 && (
-                    <button
-                      type="button"
-                      class="link-button"
-                      aria-pressed={!hidesIdle}
-                      onClick={() => navigate({ "gpus.idle": hidesIdle ? "show" : null })}
-                    >
-                      {hidesIdle ? "List them, too" : "List those in use only"}
-                    </button>
+                </span>
+                <span
+                  class="gpu-track"
+                  data-tip={`${[`GPU ${id}`, name].filter(Boolean).join(", ")}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
+                >
+                  {segments[i] === undefined ? (
+                    <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
+                  ) : (
+                    <StackedBar
+                      segments={segments[i]}
+                      whole_ns={diagnosis?.mean.wall_ns ?? 0}
+                      label={`Mean iteration on GPU ${id}`}
+                      height={HEIGHT}
+                    />
                   )}
-                </p>
-              )}
-            </Panel>
+                </span>
+                <span class="gpu-share number">{formatShare(fraction)}</span>
+              </li>
+            ))}
+            <li aria-hidden="true">
+              <span class="gpu-axis">
+                {[0, 25, 50, 75, 100].map((mark) => (
+                  <span key={mark} style={{ left: `${mark}%` }}>
+                    {mark} %
+                  </span>
+                ))}
+              </span>
+            </li>
+          </ul>
+          {segments.length === 1 && segments[0] !== undefined ? (
+            <BarLegend segments={segments[0]} whole_ns={diagnosis?.mean.wall_ns ?? 0} />
+          ) : (
+            <ul class="bar-legend">
+              {kinds.map(({ key, label, colour, about }) => (
+                <li key={key} data-tip={about}>
+                  <span class="swatch" style={{ background: colour }} /> {label}
+                </li>
+              ))}
+            </ul>
           )}
-          {job === null && diagnosis !== null && <OverTime diagnosis={diagnosis} devices={devices} />}
-        </div>
-        {job === null && devices.length > 0 && <DeviceUse data={data} />}
-      </div>
+          {idle.length > 0 && (
+            <p class="muted note-below">
+              {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}{" "}
+              {devices.length > 0 && (
+                <button
+                  type="button"
+                  class="link-button"
+                  aria-pressed={!hidesIdle}
+                  onClick={() => navigate({ "gpus.idle": hidesIdle ? "show" : null })}
+                >
+                  {hidesIdle ? "List them, too" : "List those in use only"}
+                </button>
+              )}
+            </p>
+          )}
+        </Panel>
+      )}
+      {job === null && devices.length > 0 && <DeviceUse data={data} />}
+      {job === null && diagnosis !== null && <OverTime diagnosis={diagnosis} devices={devices} />}
       <DataTable
         table="gpus"
         name="gpus"
