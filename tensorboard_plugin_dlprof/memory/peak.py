@@ -134,7 +134,7 @@ def modules_in(blocks: Blocks, owners: Sequence[str], in_use_bytes: int, relativ
 def _module_of(owner: str) -> str:
     if line := _LINE.match(owner):
         return line[1]
-    return (owner.rpartition("/")[0] or "/") if owner.startswith("/") else owner
+    return (owner.rpartition("/")[0] or "outside of modules") if owner.startswith("/") else owner
 
 
 def stacked(blocks: Blocks, states: Int64s, in_use_bytes: Int64s, relative: bool) -> dict[str, Int64s]:

@@ -232,19 +232,24 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
             </Panel>
           )
         )}
-        {(owners.length > 1 || url["memory.by"] !== undefined) && (
-          <Panel
-            title={`${when}, by ${grouping === "size" ? "Size of Blocks" : "Who Allocated It"}`}
-            about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
-            tools={<Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />}
-          >
-            <ul class="memory-rows" style={nameRoom(shown.map(({ name }) => name))}>
-              {shown.map(({ name, bytes, blocks }) => (
-                <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} />
-              ))}
-            </ul>
-          </Panel>
-        )}
+        <div class="memory-columns">
+          {(owners.length > 1 || url["memory.by"] !== undefined) && (
+            <Panel
+              title={`${when}, by ${grouping === "size" ? "Size of Blocks" : "Who Allocated It"}`}
+              about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
+              tools={
+                <Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />
+              }
+            >
+              <ul class="memory-rows" style={nameRoom(shown.map(({ name }) => name))}>
+                {shown.map(({ name, bytes, blocks }) => (
+                  <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} />
+                ))}
+              </ul>
+            </Panel>
+          )}
+          <Iterations device={device} />
+        </div>
       </OneStop>
       {at !== null && <HeldBlocks blocks={at.blocks} />}
       {!unknown && device.events > 0 && (
@@ -258,7 +263,6 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           empty="No allocations were recorded, only what was held."
         />
       )}
-      <Iterations device={device} />
       <Segments id={id} />
     </>
   );

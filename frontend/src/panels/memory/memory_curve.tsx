@@ -76,9 +76,8 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
   const inner = width - LEFT;
   const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
-  // One list: the one beside it, or where that lacks some, all of them below.
-  const isNamed = layers.every(({ category }) => named.some((each) => each.category === category));
-  const keys = isNamed ? [] : [...layers].reverse();
+  // The list beside it names those that are held then; the others stand below, in the order of the areas.
+  const keys = layers.filter(({ category }) => named.every((each) => each.category !== category)).reverse();
   const iterations = unit === "ns" ? ticksOf(device.iterations, from, to, inner) : [];
   const marks = marksOf(device, unit === "ns").filter(({ at }) => at >= from && at <= to);
   const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
