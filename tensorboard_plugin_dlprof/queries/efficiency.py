@@ -116,18 +116,21 @@ class Network(TypedDict):
     """Means by kernel time: rates over the ops, occupancy over their kernels, each over those for which it is known."""
 
     peak_fraction: float | None
-    """Share of the peak rate for the precision of each op."""
+    """What the ops computed, as their shapes tell, of what they could at the peak rate for the precision of each."""
+    peak_known_ns: int | None
+    """The kernel time of these ops; likewise below."""
     flops_per_second: float | None
-    """Over the ops that have a share of the peak, an op above its peak at that; over all where none has."""
+    """Over the ops that have a share of the peak; over all where none has."""
     peak_flops_per_second: float | None
     """What the peaks of these ops allow for their mix of work."""
     memory_fraction: float | None
+    memory_known_ns: int | None
     bytes_per_second: float | None
     peak_bytes_per_second: float | None
     occupancy_fraction: float | None
+    occupancy_known_ns: int | None
     achieved_fraction: float | None
-    achieved_known_fraction: float | None
-    """The part of the kernel time for which it is known."""
+    achieved_known_ns: int | None
     occupancy_of_achieved_fraction: float | None
     """Theoretical occupancy of the kernels whose achieved one is known."""
 
@@ -281,62 +284,59 @@ def _wall_ns_and_gpus(connection: sqlite3.Connection, scope: Scope) -> tuple[int
 
 
 _MEASURED = (
-    "(SELECT measured_ns, flops * 1e9 AS flops, min_bytes * 1e9 AS bytes, peak_flops_per_second AS peak_flops, "
-    "peak_bytes_per_second AS peak_bytes, flops * 1e9 / peak_flops_per_second AS compute_ns, "
-    "min_bytes * 1e9 / peak_bytes_per_second AS memory_ns FROM ext_op_efficiency "
+    "(SELECT measured_ns, flops * 1e9 AS flops, min_bytes * 1e9 AS bytes, flops * 1e9 / peak_flops_per_second "
+    "AS compute_ns, min_bytes * 1e9 / peak_bytes_per_second AS memory_ns FROM ext_op_efficiency "
     "WHERE aggr_id = ? AND measured_ns > 0) AS rate"
 )
 """The ops, with the time that each would take at its peaks."""
 
-_NETWORK = {
-    "peak_fraction": ("min(rate.compute_ns, rate.measured_ns)", "rate.measured_ns"),
-    "rated_flops": ("min(rate.flops, rate.peak_flops * rate.measured_ns)", "rate.measured_ns"),
-    "any_flops": ("rate.flops", "rate.measured_ns"),
-    "memory_fraction": ("min(rate.memory_ns, rate.measured_ns)", "rate.measured_ns"),
-    "rated_bytes": ("min(rate.bytes, rate.peak_bytes * rate.measured_ns)", "rate.measured_ns"),
-    "any_bytes": ("rate.bytes", "rate.measured_ns"),
+_RATES = {
+    "peak_fraction": "rate.compute_ns",
+    "rated_flops": "CASE WHEN rate.compute_ns IS NOT NULL THEN rate.flops END",
+    "any_flops": "rate.flops",
+    "memory_fraction": "rate.memory_ns",
+    "rated_bytes": "CASE WHEN rate.memory_ns IS NOT NULL THEN rate.bytes END",
+    "any_bytes": "rate.bytes",
 }
-"""Numerator and denominator of each mean, as expressions summed over the ops."""
-
-
-_OF_ACHIEVED = "CASE WHEN rate.achieved_fraction IS NOT NULL THEN rate.occupancy_fraction END"
+"""What is summed over the ops, for means by their time."""
 
 _OCCUPANCY = {
-    "occupancy_fraction": ("rate.occupancy_fraction * gpu.sum", "gpu.sum"),
-    "achieved_fraction": ("rate.achieved_fraction * gpu.sum", "gpu.sum"),
-    "occupancy_of_achieved_fraction": (f"{_OF_ACHIEVED} * gpu.sum", "gpu.sum"),
+    "occupancy_fraction": "rate.occupancy_fraction * gpu.sum",
+    "achieved_fraction": "rate.achieved_fraction * gpu.sum",
+    "occupancy_of_achieved_fraction": "CASE WHEN rate.achieved_fraction IS NOT NULL THEN rate.occupancy_fraction END "
+    "* gpu.sum",
 }
 """Likewise, summed over the kernels of each op: the mean of an op may leave out some of its kernels."""
-
-_ACHIEVED_KNOWN = "sum(CASE WHEN rate.achieved_fraction IS NOT NULL THEN gpu.sum END) * 1.0 / nullif(sum(gpu.sum), 0)"
-
-
-def _mean(value: str, time: str) -> str:
-    value = f"CASE WHEN {time} > 0 THEN {value} END"
-    return f"sum({value}) * 1.0 / nullif(sum(CASE WHEN ({value}) IS NOT NULL THEN {time} END), 0)"
 
 
 def _network(connection: sqlite3.Connection, scope: Scope) -> Network:
     (result,) = records(
         connection,
         Network,
-        "SELECT peak_fraction, coalesce(rated_flops, any_flops) AS flops_per_second, "
+        "SELECT peak_fraction, peak_known_ns, coalesce(rated_flops, any_flops) AS flops_per_second, "
         "rated_flops / nullif(peak_fraction, 0) AS peak_flops_per_second, "
-        "memory_fraction, coalesce(rated_bytes, any_bytes) AS bytes_per_second, "
-        "rated_bytes / nullif(memory_fraction, 0) AS peak_bytes_per_second, occupancy.* "
-        f"FROM (SELECT {_means(_NETWORK)} FROM {_MEASURED}), "
-        f"(SELECT {_means(_OCCUPANCY)}, {_ACHIEVED_KNOWN} AS achieved_known_fraction FROM kernel_summaries AS summary "
+        "memory_fraction, memory_known_ns, coalesce(rated_bytes, any_bytes) AS bytes_per_second, "
+        "rated_bytes / nullif(memory_fraction, 0) AS peak_bytes_per_second, occupancy_fraction, occupancy_known_ns, "
+        "achieved_fraction, achieved_known_ns, occupancy_of_achieved_fraction "
+        f"FROM (SELECT {_means(_RATES, 'rate.measured_ns')} FROM {_MEASURED}), "
+        f"(SELECT {_means(_OCCUPANCY, 'gpu.sum')} FROM kernel_summaries AS summary "
         "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id LEFT JOIN ext_kernel_efficiency AS rate "
         "ON rate.aggr_id = summary.aggr_id AND rate.read_only_ops_id = summary.read_only_ops_id "
-        "AND rate.kernel_name_id = summary.kernel_name_id WHERE summary.aggr_id = ? AND summary.domain_id = ?) "
-        "AS occupancy",
+        "AND rate.kernel_name_id = summary.kernel_name_id WHERE summary.aggr_id = ? AND summary.domain_id = ?)",
         (scope.aggregation, scope.aggregation, scope.domain),
     )
     return result
 
 
-def _means(terms: dict[str, tuple[str, str]]) -> str:
-    return ", ".join(f"{_mean(*term)} AS {name}" for name, term in terms.items())
+def _means(sums: dict[str, str], time: str) -> str:
+    """Each mean by time, and of shares the time for which it is known."""
+    terms = []
+    for name, value in sums.items():
+        known = f"nullif(sum(CASE WHEN {time} > 0 AND ({value}) IS NOT NULL THEN {time} END), 0)"
+        terms.append(f"sum(CASE WHEN {time} > 0 THEN {value} END) * 1.0 / {known} AS {name}")
+        if name.endswith("_fraction"):
+            terms.append(f"{known} AS {name.removesuffix('_fraction')}_known_ns")
+    return ", ".join(terms)
 
 
 def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]:

@@ -148,6 +148,23 @@ def test_labels_of_roofs_stand_within_the_chart(page: Page, tensorboard: TensorB
     expect(labels.first).to_contain_text("TC" if width == 320 else "Tensor Cores")
 
 
+def test_the_largest_dots_have_numbers_and_names(page: Page, tensorboard: TensorBoard) -> None:
+    """The names stand below the chart, which ends above the fold of a laptop; one selects its dot."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    groups = groups_of(efficiency_of(tensorboard, "amp")["dots"])
+    names = page.get_by_role("list", name="The largest").get_by_role("button")
+    expect(names).to_have_count(5)
+    expect(plot(page).locator(".dot-number")).to_have_text(["1", "2", "3", "4", "5"])
+    expect(names.first).to_contain_text(f"{groups[0][0]['name'].rpartition('/')[2]} ×{len(groups[0])}")
+    over = plot(page).bounding_box()
+    assert over is not None
+    assert over["y"] + over["height"] <= 800
+    names.first.click()
+    expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
+    expect(panel(page, groups[0][0]["op_id"])).to_be_visible()
+
+
 WATCH_WIDTHS = """() => {
     let frame = 0;
     const count = () => { frame += 1; requestAnimationFrame(count); };

@@ -1363,19 +1363,22 @@ export interface NamedFile {
 
 /** Means by kernel time: rates over the ops, occupancy over their kernels, each over those for which it is known. */
 export interface NetworkRates {
-  /** Share of the peak rate for the precision of each op. */
+  /** What the ops computed, as their shapes tell, of what they could have at the peak rate for the precision of each. */
   peak_fraction: number | null;
-  /** Over the ops that have a share of the peak, an op above its peak at that; over all where none has. */
+  /** The kernel time of these ops; likewise below. */
+  peak_known_ns: number | null;
+  /** Over the ops that have a share of the peak; over all where none has. */
   flops_per_second: number | null;
   /** What the peaks of these ops allow for their mix of work. */
   peak_flops_per_second: number | null;
   memory_fraction: number | null;
+  memory_known_ns: number | null;
   bytes_per_second: number | null;
   peak_bytes_per_second: number | null;
   occupancy_fraction: number | null;
+  occupancy_known_ns: number | null;
   achieved_fraction: number | null;
-  /** The part of the kernel time for which it is known. */
-  achieved_known_fraction: number | null;
+  achieved_known_ns: number | null;
   /** Theoretical occupancy of the kernels whose achieved one is known. */
   occupancy_of_achieved_fraction: number | null;
 }

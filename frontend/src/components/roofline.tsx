@@ -1,10 +1,11 @@
 /**
  * The roofline: what each group of ops achieves over how much it computes per byte, below what the GPU could do there.
- * Both axes are logarithmic; the area of a dot is its kernel time, its colour the precision. Of the five largest the names and
- * the distances to their roofs are drawn, which is what they could gain.
+ * Both axes are logarithmic; the area of a dot is its kernel time, its colour the precision. The five largest have numbers, with
+ * their names below, and the distances to their roofs are drawn, which is what they could gain.
  *
  * Keyboard: the arrow keys walk over the dots from the longest on, Enter selects one.
  */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import type { Dot, Peak } from "../api/types";
@@ -29,9 +30,8 @@ import {
   type DotGroup,
   type DotPlace,
 } from "../model/roofline";
-import { dotLabels, LABEL_LETTER, leadFrom, roofNames, slantedName, type Rise } from "../model/roofline_labels";
+import { dotNumbers, LABEL_LETTER, roofNames, slantedName, type Rise } from "../model/roofline_labels";
 import { Breakable } from "./sentence";
-import { textWidth } from "./text_width";
 import { useHeight, useWidth } from "./use_width";
 
 interface RooflineProps {
@@ -43,15 +43,17 @@ interface RooflineProps {
   /** The op that is selected; empty for none. */
   selected: string;
   onSelect: (op: string) => void;
+  /** Notes below it. */
+  children: ComponentChildren;
 }
 
 const LEFT = 62;
 const BOTTOM = 38;
 const TOP = 14;
 
-export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }: RooflineProps) {
+export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect, children }: RooflineProps) {
   const [measure, width] = useWidth(800);
-  const [measureHeight, height] = useHeight(460);
+  const [measureHeight, height] = useHeight(340);
   const [active, setActive] = useState<number | null>(null);
   const all = groupedDots(drawnDots(dots));
   const shown = all.filter(({ precision }) => !hidden.has(precision));
@@ -77,7 +79,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
       Math.abs(along(intensity, x) - 0.5) > 0.5 || Math.abs(along(rate, y) - 0.5) > 0.5,
   );
   const isSelected = ({ ops }: DotGroup): boolean => selected !== "" && ops.includes(selected);
-  const largest = shown.slice(0, MOST_LABELS).filter((_, i) => places[i]?.beyond === null);
+  const largest = shown.slice(0, MOST_NUMBERS);
   const roofHeights = (at: number): number[] =>
     roofs === null ? [] : roofsAt(roofs, 10 ** (x.from + (at / plotWidth) * (x.to - x.from))).map(placeY);
   const names = roofNames(
@@ -93,12 +95,11 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
   // From the edge of a dot up to the roof that it could reach.
   const rises = largest.flatMap((dot, i): Rise[] => {
     const [place, best] = [places[i], rateWithGain(dot, roofs?.memoryPerSecond ?? null)];
-    if (place === undefined || best === null || placeY(best) > place.y - place.r) return [];
+    if (place?.beyond !== null || best === null || placeY(best) > place.y - place.r) return [];
     return [{ x: place.x, top: Math.max(placeY(best), 0), bottom: place.y - place.r }];
   });
   const plot = { width: plotWidth, height: plotHeight };
-  const texts = tellingNames(largest).map((text) => ({ text, wide: BOLD * textWidth(text) }));
-  const labels = dotLabels(texts, places, names, roofHeights, plot, rises);
+  const numbers = dotNumbers(largest.length, places, names, roofHeights, plot, rises);
   const current = active === null ? undefined : shown[active];
   const at = active === null ? undefined : places[active];
 
@@ -160,13 +161,10 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
                 <circle key={i} class="dot-ring" cx={place.x} cy={place.y} r={place.r + 3} />
               ) : null,
             )}
-            {labels.map(({ text, from, y: down, lead, dot }) => (
-              <g key={`${text} ${from}`}>
-                {lead !== null && <line class="dot-lead" {...leadFrom(places[dot], lead)} x2={lead.x} y2={lead.y} />}
-                <text class="roof-label dot-label" x={from} y={down}>
-                  {text}
-                </text>
-              </g>
+            {numbers.map(({ text, from, y: down }) => (
+              <text key={text} class="roof-label dot-number" x={from} y={down}>
+                {text}
+              </text>
             ))}
             <text class="axis-title" x={plotWidth / 2} y={plotHeight + 34} text-anchor="middle">
               Arithmetic intensity (FLOPs per byte)
@@ -188,14 +186,37 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
           />
         )}
       </div>
-      {beyond.length > 0 && (
-        <p class="muted chart-notes">
+      <ol class="dot-names" aria-label="The largest">
+        {tellingNames(largest).map((name, i) => {
+          const dot = largest[i];
+          return (
+            dot !== undefined && (
+              <li key={dot.op_id}>
+                <button
+                  type="button"
+                  class="legend-entry"
+                  onPointerEnter={() => setActive(i)}
+                  onPointerLeave={() => setActive(null)}
+                  onClick={() => onSelect(isSelected(dot) ? "" : dot.op_id)}
+                >
+                  <strong>{i + 1}</strong>
+                  <span class="legend-label">{name}</span>
+                  <span class="legend-value">{formatDuration(dot.kernel_ns)}</span>
+                </button>
+              </li>
+            )
+          );
+        })}
+      </ol>
+      <p class="muted chart-notes">
+        {children}
+        {beyond.length > 0 && (
           <span>
             Triangles point to {formatCounted(beyond.length, "group")} beyond the axes, with{" "}
             {formatShare(shareOf(sumOf(beyond), sumOf(all)))} of the time.
           </span>
-        </p>
-      )}
+        )}
+      </p>
       <p class="visually-hidden" role="status">
         {current === undefined ? "" : spoken(current)}
       </p>
@@ -205,11 +226,8 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
 
 const sumOf = (dots: readonly DotGroup[]): number => dots.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
 
-/** How wide bold labels of 11 px are beside the text of the page, which has 13. */
-const BOLD = (11 / 13) * 1.12;
-
-/** Of so many groups the names are drawn. */
-const MOST_LABELS = 5;
+/** So many groups have numbers. */
+const MOST_NUMBERS = 5;
 
 /** A dot, or what points to where it lies beyond the axes. */
 function DotMark({ place, state, colour }: { place: DotPlace | undefined; state: string; colour: string }) {

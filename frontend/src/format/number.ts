@@ -82,3 +82,10 @@ export function formatScaled(value: number | null | undefined, unit = ""): strin
   const step = size < 999.5 ? 0 : Math.min(Math.floor(Math.log10(size / 0.9995) / 3), PREFIXES.length - 1);
   return `${significant(value / 1000 ** step)} ${PREFIXES[step] ?? ""}${unit}`.trimEnd();
 }
+
+/** `122 of 989 TFLOP/s`; both with their units where these differ. */
+export function formatPart(part: number, whole: number, unit: string): string {
+  const [of, all] = [formatScaled(part, unit), formatScaled(whole, unit)];
+  const [number = "", own] = of.split(" ");
+  return `${all.endsWith(` ${own}`) ? number : of} of ${all}`;
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Dot, EfficiencyResponse, Peak } from "../api/types";
-import { formatScaled } from "../format/number";
+import { formatPart, formatScaled } from "../format/number";
 import { dashboard } from "../testing/builders";
 import { attainableAbout, efficiencySentence, iterationsShown } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
@@ -20,7 +20,7 @@ import {
   roofsOf,
   tellingNames,
 } from "./roofline";
-import { dotLabels, roofNames, slantedName } from "./roofline_labels";
+import { dotNumbers, roofNames, slantedName } from "./roofline_labels";
 import { limitSegments } from "./limits";
 import { contrast } from "./shades";
 
@@ -88,32 +88,30 @@ describe("names of roofs", () => {
   });
 });
 
-describe("names of dots", () => {
+describe("numbers of dots", () => {
   const plot = { width: 400, height: 200 };
+  const none = (): number[] => [];
   const at = (x: number, y: number, r = 6) => ({ x, y, r });
+  const middle = ({ from = 0, to = 0 }: { from?: number; to?: number } = {}): number => (from + to) / 2;
 
-  it("stand off roofs, other dots and other names, or nowhere", () => {
-    const linear = { text: "linear", wide: 43 };
-    const [label] = dotLabels([linear], [at(100, 100)], [], () => [], plot);
-    expect(label).toMatchObject({ from: 110, y: 104, lead: null });
-    // A roof at their own height on both sides: below it.
-    const [below] = dotLabels([linear], [at(100, 100)], [], () => [100], plot);
-    expect(below?.y).toBe(120);
-    const [left] = dotLabels([linear], [at(100, 100), at(130, 100)], [], () => [], plot);
-    expect(left?.to).toBe(90);
-    const full = [
-      { from: 0, to: 400, y: 104 },
-      { from: 0, to: 400, y: 118 },
-      { from: 0, to: 400, y: 90 },
-    ];
-    // Names all around: some lines above, with a line to the dot.
-    const [far] = dotLabels([linear], [at(100, 100)], full, () => [], plot);
-    expect(far?.lead).not.toBeNull();
-    // The rise to its own roof and those of others, and what a line to a name lies on, are covered by no name.
-    const rise = { x: 120, top: 0, bottom: 190 };
-    expect(dotLabels([linear], [at(100, 100)], [], () => [], plot, [rise])[0]?.to).toBeLessThan(118);
-    const everywhere = Array.from({ length: 20 }, (_, i) => ({ from: 0, to: 400, y: i * 10 }));
-    expect(dotLabels([linear], [at(100, 100)], everywhere, () => [], plot)).toEqual([]);
+  it("stand in their dots, or beside them off roofs, other dots and each other", () => {
+    const [inside] = dotNumbers(1, [at(100, 100, 18)], [], none, plot);
+    expect(inside).toMatchObject({ text: "1", y: 104 });
+    expect(middle(inside)).toBe(100);
+    // Too small for it: to the right; to the left at the edge of the plot, or of another dot.
+    expect(middle(dotNumbers(1, [at(100, 100)], [], none, plot)[0])).toBeGreaterThan(106);
+    expect(middle(dotNumbers(1, [at(395, 100)], [], none, plot)[0])).toBeLessThan(389);
+    expect(middle(dotNumbers(1, [at(100, 100), at(116, 100)], [], none, plot)[0])).toBeLessThan(94);
+    // A roof at their own height on both sides: above or below it.
+    const [below] = dotNumbers(1, [at(100, 100)], [], () => [100], plot);
+    expect(Math.abs((below?.y ?? 0) - 104)).toBeGreaterThan(9);
+    // One dot within another: both numbers, apart.
+    const both = dotNumbers(2, [at(100, 100, 18), at(100, 100, 9)], [], none, plot);
+    expect(both.map(({ text }) => text)).toEqual(["1", "2"]);
+    expect(Math.hypot(middle(both[0]) - middle(both[1]), (both[0]?.y ?? 0) - (both[1]?.y ?? 0))).toBeGreaterThan(10);
+    // Thin rises give way where there is other room.
+    const rise = { x: 114, top: 0, bottom: 190 };
+    expect(middle(dotNumbers(1, [at(100, 100)], [], none, plot, [rise])[0])).toBeLessThan(110);
   });
   it("know which roofs hold where", () => {
     const compute = [
@@ -333,6 +331,10 @@ describe("scaled numbers", () => {
     expect(formatScaled(value)).toBe(text);
   });
 
+  it("stand beside what they are of, with one unit where both have the same", () => {
+    expect(formatPart(1.22e14, 9.89e14, "FLOP/s")).toBe("122 of 989 TFLOP/s");
+    expect(formatPart(7.66e9, 9.1e12, "FLOP/s")).toBe("7.66 GFLOP/s of 9.10 TFLOP/s");
+  });
   it("carries a unit and never makes a number of what is not known", () => {
     expect(formatScaled(1.25e14, "FLOP/s")).toBe("125 TFLOP/s");
     expect(formatScaled(null, "FLOP/s")).toBe("unknown");
@@ -362,10 +364,10 @@ describe("the sentence about efficiency", () => {
       .join("");
 
   it("names numerator and denominator", () => {
-    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute (4.00 TFLOP/s of 16.0 TFLOP/s).");
+    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute (4.00 of 16.0 TFLOP/s).");
     expect(said({}, 2)).toContain("what the GPUs could");
     // The rates are those of the first share, not of that while kernels ran.
-    expect(said({}, 1, 0.5)).toContain("(4.00 TFLOP/s of 16.0 TFLOP/s); 50.0 % while any kernel ran.");
+    expect(said({}, 1, 0.5)).toContain("(4.00 of 16.0 TFLOP/s); 50.0 % while any kernel ran.");
   });
 
   it("says whether the rate compared with is a peak or a mix of peaks", () => {

@@ -1,6 +1,6 @@
 /** The sentence the Efficiency view begins with: how much was computed, of what the GPUs could, and what is not known of it. */
 import type { EfficiencyResponse } from "../api/types";
-import { formatCount, formatScaled } from "../format/number";
+import { formatCount, formatPart, formatScaled } from "../format/number";
 import { formatShare } from "../format/share";
 import type { Phrase } from "./headline";
 import { precisionLabel } from "./precisions";
@@ -25,7 +25,7 @@ export const isMostlyUnknown = ({ measured_fraction: measured }: Pick<Rates, "me
   measured !== null && measured < LEAST_COVERAGE;
 
 /**
- * "The model used 3.1 % of what the GPU could compute (31 TFLOP/s of 989 TFLOP/s); 8.2 % while any kernel ran." `gpus` are those
+ * "The model used 3.1 % of what the GPU could compute (31 of 989 TFLOP/s); 8.2 % while any kernel ran." `gpus` are those
  * in use, `busy` is the share of the time in which kernels ran.
  */
 export function efficiencySentence(rates: Rates, gpus: number, unit: string, busy: number | null): Phrase[] {
@@ -46,7 +46,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
       { text: `The model used ${atLeast}` },
       { text: formatShare(mfu), strong: true },
       { text: ` of what the ${device} could compute` },
-      { text: most === null ? "" : ` (${formatScaled(rate ?? 0, "FLOP/s")} of ${most})` },
+      { text: able === null ? "" : ` (${formatPart(rate ?? 0, able, "FLOP/s")})` },
       ...(busy !== null && isPart(busy) && mfu <= busy ? whileBusy("; ", formatShare(mfu / busy)) : []),
       { text: "." },
     ];

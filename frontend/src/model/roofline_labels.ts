@@ -85,116 +85,63 @@ export interface Rise {
   bottom: number;
 }
 
-/** So many lines above or below its dot a name may stand. */
-const FARTHEST_LINES = 14;
-
-/** What a name covers weighs more than how far it stands from its dot, and what its line crosses somewhat more, px; a thin rise little. */
+/** What a number covers weighs more than how far it stands from its dot, px; a thin rise little. */
 const COVERED = 1000;
-const LED_ACROSS = 150;
 const COVERED_RISE = 40;
 
-/** From one point that is looked at on the line between a name and its dot to the next, px. */
-const LEAD_STEP = 4;
+/** From the edge of a dot to numbers beside it, the nearest first, px. */
+const BESIDE = [8, 20, 32] as const;
 
-type DotLabel = Label & { text: string; dot: number; lead: { x: number; y: number } | null };
+/** Where the number of a dot may stand: in the middle, then to the right, left, below, above and between, then farther off. */
+const DIRECTIONS = [0, 4, 2, 6, 1, 7, 3, 5].map((eighth) => (eighth * Math.PI) / 4);
 
 /**
- * Names of the first dots beside, below or above them, the nearest place where there is room: within the plot, off other names
- * (also those `taken`), and if it can be off dots, roofs and the rises to them. One that would cover another name everywhere is
- * left out. `lead` is where a line to the dot ends, of a name that does not stand at it.
+ * The numbers 1, 2, ... of the first `many` dots, in or beside each, the nearest place where there is room: within the plot, and off
+ * names (those `taken` and other numbers), dots, roofs and the rises to them as far as can be.
  */
-export function dotLabels(
-  texts: readonly { text: string; wide: number }[],
+export function dotNumbers(
+  many: number,
   places: readonly Place[],
   taken: readonly Label[],
   roofHeights: (x: number) => readonly number[],
   plot: { width: number; height: number },
   rises: readonly Rise[] = [],
-): DotLabel[] {
-  const drawn: DotLabel[] = [];
-  texts.forEach(({ text, wide }, i) => {
-    const place = places[i];
-    if (place === undefined) return;
+): (Label & { text: string })[] {
+  const drawn: (Label & { text: string })[] = [];
+  places.slice(0, many).forEach((place, i) => {
     const others = [...taken, ...drawn];
-    const candidates = startsOf(place, wide)
-      .map(([from, y]) => labelAt({ text, from, to: from + wide, y }, i, place))
-      .filter(({ from, to, y }) => from >= 0 && to <= plot.width && y >= LABEL_GAP && y <= plot.height - 3)
-      .filter((label) => !others.some((other) => areClose(label, other)));
-    const leads = drawn.flatMap(({ dot, lead }) => pointsOf(places[dot], lead));
-    const cost = (label: DotLabel): number => {
+    const cost = (label: Label): number => {
       const covered =
         crossings(label, roofHeights) +
-        places.filter((other, j) => distance(other, label) < (j === i ? other.r : other.r + 2)).length +
-        (leads.some((point) => isWithin(point, label)) ? 1 : 0);
+        places.filter((other, j) => j !== i && distance(other, label) < other.r + 1).length +
+        others.filter((other) => areClose(label, other)).length +
+        (label.from < 0 || label.to > plot.width || label.y < LABEL_GAP || label.y > plot.height - 3 ? 9 : 0);
       const risen = rises.filter((rise) => isRisen(label, rise)).length;
-      const across = pointsOf(place, label.lead).some(
-        (point) =>
-          roofHeights(point.x).some((height) => Math.abs(height - point.y) < LEAD_STEP / 2) ||
-          others.some((other) => isWithin(point, other)) ||
-          places.some(({ x, y, r }, j) => j !== i && Math.hypot(point.x - x, point.y - y) < r),
+      return (
+        COVERED * covered +
+        COVERED_RISE * risen +
+        Math.hypot((label.from + label.to) / 2 - place.x, label.y - 4 - place.y)
       );
-      return COVERED * covered + COVERED_RISE * risen + (across ? LED_ACROSS : 0) + distance(place, label) - place.r;
     };
-    const best = leastOf(candidates, cost);
+    const best = leastOf(placesOf(place, String(i + 1)), cost);
     if (best !== undefined) drawn.push(best);
   });
   return drawn;
 }
 
-/** Where a name may begin and stand, the best first: beside its dot, below, above, then farther off. */
-function startsOf({ x, y, r }: Place, wide: number): [from: number, y: number][] {
-  const beside = (down: number): [from: number, y: number][] => [
-    [x + r + 4, y + 4 + down],
-    [x - r - 4 - wide, y + 4 + down],
-  ];
-  const [below, above] = [y + r + LABEL_GAP, y - r - 6];
-  return [
-    ...beside(0),
-    [x - wide / 2, below],
-    [x - wide / 2, above],
-    [x + 2, below],
-    [x - wide, below],
-    ...Array.from({ length: FARTHEST_LINES }, (_, line) => (line + 1) * LABEL_GAP).flatMap((down) => [
-      ...beside(down),
-      ...beside(-down),
-      ...[-1, -0.75, -0.5, -0.25, 0].flatMap((part): [from: number, y: number][] => [
-        [x + part * wide, below + down],
-        [x + part * wide, above - down],
-      ]),
-    ]),
-  ];
+function placesOf({ x, y, r }: Place, text: string): (Label & { text: string })[] {
+  const half = (text.length * LABEL_LETTER) / 2;
+  const around = BESIDE.flatMap((away) =>
+    DIRECTIONS.map((angle): [number, number] => [(r + away) * Math.cos(angle), (r + away) * Math.sin(angle)]),
+  );
+  const inside: [number, number][] = r > BESIDE[0] ? [[0, 0]] : [];
+  return [...inside, ...around].map(([right, down]) => ({
+    text,
+    from: x + right - half,
+    to: x + right + half,
+    y: y + down + 4,
+  }));
 }
-
-function labelAt(name: Label & { text: string }, dot: number, place: Place): DotLabel {
-  const label = { ...name, dot };
-  const { from, y } = name;
-  const near = { x: Math.min(Math.max(place.x, from - 2), label.to), y: y - 4 > place.y ? y - 11 : y + 3 };
-  const side = Math.abs(y - 4 - place.y) < LABEL_GAP / 2 ? { ...near, y: y - 4 } : near;
-  return { ...label, lead: distance(place, label) > place.r + 8 ? side : null };
-}
-
-/** Where the line to a name leaves its dot. */
-export function leadFrom(
-  place: Place | undefined,
-  to: { readonly x: number; readonly y: number },
-): { x1: number; y1: number } | undefined {
-  if (place === undefined) return undefined;
-  const part = Math.min(place.r / Math.max(Math.hypot(to.x - place.x, to.y - place.y), 1), 1);
-  return { x1: place.x + part * (to.x - place.x), y1: place.y + part * (to.y - place.y) };
-}
-
-/** Points on the line from a dot's edge to its name. */
-function pointsOf(place: Place | undefined, lead: { x: number; y: number } | null): { x: number; y: number }[] {
-  if (place === undefined || lead === null) return [];
-  const long = Math.hypot(lead.x - place.x, lead.y - place.y);
-  return Array.from({ length: Math.max(Math.floor((long - place.r) / LEAD_STEP), 0) }, (_, step) => {
-    const part = (place.r + step * LEAD_STEP) / long;
-    return { x: place.x + part * (lead.x - place.x), y: place.y + part * (lead.y - place.y) };
-  });
-}
-
-const isWithin = ({ x, y }: { x: number; y: number }, { from, to, y: base }: Label): boolean =>
-  x > from - 2 && x < to + 2 && y > base - 10 && y < base + 2;
 
 const isRisen = ({ from, to, y: base }: Label, { x, top, bottom }: Rise): boolean =>
   x > from - 2 && x < to + 2 && top < base + 2 && bottom > base - 10;

@@ -79,12 +79,12 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           <div class="side-column">
             <GpuUse data={data} network={rates.network} group={group} />
             {byPrecision}
-            <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
           </div>
         </div>
       </OneStop>
       <div class="span-all stacked">
         <RankedOps rated={rated} gains={gains} />
+        <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
       </div>
       <Missing rates={rates} />
     </div>

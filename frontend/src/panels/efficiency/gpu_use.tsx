@@ -7,7 +7,7 @@ import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { numberOf, textOf, useOpRates, type SelectedGroup } from "../../frame/use_op_rates";
-import { formatCounted, formatScaled, significant, UNKNOWN } from "../../format/number";
+import { formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, readableAndExact } from "../../format/time";
@@ -30,7 +30,7 @@ export function GpuUse({ data, network, group }: GpuUseProps) {
     <Panel
       title={op === "" ? "Whole Network" : op}
       summed="means"
-      about="Means, weighted by kernel time, over the ops, or kernels, for which each value is known; an op that did less work than counted from its shapes is at most at 100 %. Select a dot of the roofline or a row of the table to see an op, of a group the longest; the marks on its bars are the means of the network."
+      about="Means, weighted by kernel time, over the ops, or kernels, for which each value is known; work is counted from shapes, as for the model above. Select a dot of the roofline or a row of the table to see an op, of a group the longest; the marks on its bars are the means of the network."
       tools={
         op !== "" && (
           <>
@@ -89,9 +89,9 @@ export function NetworkUse({ data, network }: { data: DashboardResponse; network
       />
       <Meters
         rates={comparable(network)}
-        compute="Compute, while ops of known FLOPs ran"
-        tip="Of what the published peaks allow for this mix of work; an op above its peak, which did less than counted from its shapes, counts as 100 %, while the model's utilisation above counts all that shapes tell."
-        coverage={occupancyCoverage(network)}
+        compute="Compute throughput"
+        tip="Of what the published peaks allow for this mix of work: of each op that of its precision, on matrix units if it uses them."
+        coverage={coverageOf(network, all)}
       />
     </div>
   );
@@ -106,6 +106,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const size = textOf(row, "size");
   const waves = numberOf(row, "waves");
   const tail = numberOf(row, "tail_fraction");
+  const achieved = numberOf(row, "achieved_fraction");
   const rates: Rates = {
     peak_fraction: numberOf(row, "peak_fraction"),
     flops_per_second: numberOf(row, "flops_per_second"),
@@ -114,7 +115,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
     bytes_per_second: numberOf(row, "bytes_per_second"),
     peak_bytes_per_second: null,
     occupancy_fraction: numberOf(row, "occupancy_fraction"),
-    achieved_fraction: numberOf(row, "achieved_fraction"),
+    achieved_fraction: achieved,
   };
   const on = row.matrix_unit ?? null;
   const unit = on === null ? "not known whether on" : on === true ? "on" : "not on";
@@ -125,7 +126,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       <Meters
         rates={rates}
         network={network}
-        coverage={isAbove(rates.achieved_fraction, rates.occupancy_fraction) ? "each of the kernels where known" : ""}
+        coverage={isAbove(achieved, rates.occupancy_fraction) ? { achieved: "each of the kernels where known" } : {}}
         compute={`Compute, ${precision === "" ? "precision unknown" : precisionLabel(precision)}, ${unit} ${matrixUnit}s`}
       />
       <p>
@@ -160,33 +161,40 @@ const comparable = (network: NetworkRates): NetworkRates => ({
   occupancy_fraction: network.occupancy_of_achieved_fraction ?? network.occupancy_fraction,
 });
 
-/** Of which kernels the occupancy is, where the achieved one is known of some. */
-function occupancyCoverage(network: NetworkRates): string {
-  const known = network.achieved_known_fraction;
-  if (known === null || known > 0.99 || network.achieved_fraction === null) return "";
-  return `both of the kernels where it is known, ${formatShare(known)} of kernel time; theoretical of all ${formatShare(network.occupancy_fraction)}`;
+/** Of which part of all kernel time the values are, where that is not all of it. */
+function coverageOf(network: NetworkRates, all: number): Coverage {
+  const of = (known: number | null): string =>
+    known === null || known > 0.995 * all ? "" : `known for ${formatShare(known / all)} of kernel time`;
+  const achieved = of(network.achieved_known_ns);
+  return {
+    compute: of(network.peak_known_ns),
+    memory: of(network.memory_known_ns),
+    theoretical: network.achieved_fraction === null ? of(network.occupancy_known_ns) : "",
+    // Both are shown of the same kernels.
+    achieved: achieved === "" ? "" : `both ${achieved}; theoretical of all ${formatShare(network.occupancy_fraction)}`,
+  };
 }
 
-type Rates = Omit<NetworkRates, "achieved_known_fraction" | "occupancy_of_achieved_fraction">;
+type Rates = Omit<NetworkRates, `${string}_known_ns` | "occupancy_of_achieved_fraction">;
+
+/** What is said of which part of the work the values are. */
+type Coverage = Partial<Record<"compute" | "memory" | "theoretical" | "achieved", string>>;
 
 interface MetersProps {
   rates: Rates;
   compute: string;
-  /** Of which kernels the achieved occupancy is. */
-  coverage: string;
+  coverage: Coverage;
   /** What the shares of compute and memory are of. */
   tip?: string;
   /** Marked on the bars. */
   network?: NetworkRates;
 }
 
-/** `182 TFLOP/s of 989 TFLOP/s`, as far as it is known. */
+/** `182 of 989 TFLOP/s`, as far as it is known. */
 const ofPeak = (rate: number | null, peak: number | null, unit: string): string =>
-  rate === null
-    ? ""
-    : peak === null
-      ? formatScaled(rate, unit)
-      : `${formatScaled(rate, unit)} of ${formatScaled(peak, unit)}`;
+  rate === null ? "" : peak === null ? formatScaled(rate, unit) : formatPart(rate, peak, unit);
+
+const inWords = (...parts: readonly (string | undefined)[]): string => parts.filter(Boolean).join(", ");
 
 /** What is not known is one line without a bar. */
 function Meters({ rates, compute, coverage, tip, network }: MetersProps) {
@@ -194,27 +202,27 @@ function Meters({ rates, compute, coverage, tip, network }: MetersProps) {
     {
       label: compute,
       fraction: rates.peak_fraction,
-      value: ofPeak(rates.flops_per_second, rates.peak_flops_per_second, "FLOP/s"),
+      value: inWords(ofPeak(rates.flops_per_second, rates.peak_flops_per_second, "FLOP/s"), coverage.compute),
       mark: network?.peak_fraction,
       tip,
     },
     {
       label: "Memory throughput",
       fraction: rates.memory_fraction,
-      value: ofPeak(rates.bytes_per_second, rates.peak_bytes_per_second, "B/s"),
+      value: inWords(ofPeak(rates.bytes_per_second, rates.peak_bytes_per_second, "B/s"), coverage.memory),
       mark: network?.memory_fraction,
       tip,
     },
     {
       label: "Occupancy, theoretical",
       fraction: rates.occupancy_fraction,
-      value: "",
+      value: coverage.theoretical ?? "",
       mark: network?.occupancy_fraction,
     },
     {
       label: "Occupancy, achieved",
       fraction: rates.achieved_fraction,
-      value: coverage,
+      value: coverage.achieved ?? "",
       mark: network?.achieved_fraction,
     },
   ];

@@ -22,8 +22,10 @@ export function LimitsPanel({ data, rates }: { data: DashboardResponse; rates: E
       tools={<span class="muted">of {formatDuration(whole)} kernel time</span>}
     >
       <StackedBar segments={segments} whole_ns={whole} label={`What limits ${formatDuration(whole)} of kernel time`} />
-      <BarLegend segments={segments} whole_ns={whole} />
-      <Causes causes={rates.causes} />
+      <div class="limits">
+        <BarLegend segments={segments} whole_ns={whole} />
+        <Causes causes={rates.causes} />
+      </div>
     </Panel>
   );
 }

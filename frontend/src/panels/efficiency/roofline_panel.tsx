@@ -35,25 +35,27 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
       title="Roofline"
       walked
       about="Each dot is a group of ops that are alike: what it computes per byte that it must move, and per second of kernel time. The dotted line is what it could gain, up to the roof that it could reach: for matrix multiplications and convolutions in FP32 or TF32 that of 16 bits. The roofs are the GPU's published rates: below the slanted one the memory is the limit, below a level one the arithmetic. The area of a dot is its kernel time. Work is counted from the shapes of the tensors; an op above a roof did less work than counted, by a fast convolution algorithm, or found its tensors in the cache."
+      tools={
+        <ul class="dot-legend" aria-label="Precisions" {...row}>
+          {precisions.map((precision) => (
+            <li key={precision}>
+              <button
+                type="button"
+                class="legend-entry"
+                aria-pressed={!hidden.has(precision)}
+                onClick={() => toggle(word(precision))}
+              >
+                <span class="swatch" style={{ background: precisionColour(precision) }} />
+                <span class="legend-label">{precisionLabel(precision)}</span>
+                <span class="legend-value">
+                  {formatCounted(rates.dots.filter((dot) => dot.precision === precision).length, "op")}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      }
     >
-      <ul class="dot-legend" aria-label="Precisions" {...row}>
-        {precisions.map((precision) => (
-          <li key={precision}>
-            <button
-              type="button"
-              class="legend-entry"
-              aria-pressed={!hidden.has(precision)}
-              onClick={() => toggle(word(precision))}
-            >
-              <span class="swatch" style={{ background: precisionColour(precision) }} />
-              <span class="legend-label">{precisionLabel(precision)}</span>
-              <span class="legend-value">
-                {formatCounted(rates.dots.filter((dot) => dot.precision === precision).length, "op")}
-              </span>
-            </button>
-          </li>
-        ))}
-      </ul>
       <Roofline
         dots={rates.dots}
         peaks={rates.peaks}
@@ -61,8 +63,7 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
         hidden={hidden}
         selected={selected}
         onSelect={(op) => navigate({ "eff.row": op, "gains.row": null })}
-      />
-      <p class="muted chart-notes">
+      >
         {roofs === null ? (
           <span>No roofs: the published rates of this GPU are not known here.</span>
         ) : (
@@ -73,7 +74,7 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
         )}
         {others.length > 0 && <span>Other GPUs in this profile: {others.join(", ")}.</span>}
         {rates.left_out_dots > 0 && <span>{formatCount(rates.left_out_dots)} ops with little time are left out.</span>}
-      </p>
+      </Roofline>
     </Panel>
   );
 }
