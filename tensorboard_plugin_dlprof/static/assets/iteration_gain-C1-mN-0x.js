@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Jn as e,Yr as t,ar as n,bi as r,fa as i}from"./frame-R_fqshWw.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${t(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let t=o(e().busy);return t===``?null:r(i,{children:[t,` `,r(n,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
