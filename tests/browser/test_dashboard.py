@@ -241,7 +241,7 @@ def test_where_time_goes(page: Page, tensorboard: TensorBoard, run: str, sort: s
     profile, time = tensorboard.profile(run)["id"], sort.removeprefix("-")
     page.goto(tensorboard.page(run=run))
     where = page.get_by_role("region", name=re.compile("^Where .PU Time Goes$"))
-    for button, table, name in (("Module path", "op_paths", "name"), ("Type", "op_types", "op_type")):
+    for button, table, name in (("Path", "op_paths", "name"), ("Type", "op_types", "op_type")):
         where.get_by_role("button", name=button).click()
         rows = tensorboard.get("table", profile=profile, table=table, sort=sort, limit="10")["rows"]
         rows = [row for row in rows if row[time] > 0]

@@ -217,7 +217,7 @@ def test_an_edited_address_is_followed(page: Page, tensorboard: TensorBoard) -> 
     page.goto(tensorboard.page(run="amp"))
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
     page.evaluate("location.hash += '&p.dlprof.view=ops'")
-    expect(page.get_by_role("grid", name="Ops by Module Path")).to_be_visible()
+    expect(page.get_by_role("grid", name="Ops by Path")).to_be_visible()
 
 
 def test_an_unknown_aggregation_is_explained(page: Page, tensorboard: TensorBoard, complaints: list[str]) -> None:
@@ -254,7 +254,7 @@ def test_a_view_opens_in_a_tab_of_its_own(page: Page, tensorboard: TensorBoard) 
     with page.context.expect_page() as opened:
         frame.get_by_role("link", name="Ops", exact=True).click(modifiers=["ControlOrMeta"])
     there = opened.value.frame_locator("iframe")
-    expect(there.get_by_role("grid", name="Ops by Module Path")).to_be_visible()
+    expect(there.get_by_role("grid", name="Ops by Path")).to_be_visible()
     expect(there.locator(".picker-button")).to_contain_text("amp")
     expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
 

@@ -108,7 +108,7 @@ def test_what_several_iterations_are_summed_in_says_so(page: Page, tensorboard: 
     assert count > 1
     for view, names in (
         ("dashboard", ["Where GPU Time Goes"]),
-        ("ops", ["Where GPU Time Goes", "Ops by Module Path"]),
+        ("ops", ["Where GPU Time Goes", "Ops by Path"]),
         ("gpus", ["GPUs"]),
     ):
         page.goto(tensorboard.page(run="amp", view=view))

@@ -141,8 +141,9 @@ export function splitPath(path: string): { place: string; name: string } {
   if (path.startsWith(UNASSOCIATED)) return { place: NO_OP, name: path.slice(UNASSOCIATED.length) };
   const trimmed = path.replace(/\/+$/, "");
   const at = trimmed.lastIndexOf("/");
-  return at < 0
-    ? { place: "", name: trimmed || path }
+  // The root is the place of all that have no other, and says nothing.
+  return at <= 0
+    ? { place: "", name: trimmed.slice(at + 1) || path }
     : { place: trimmed.slice(0, at + 1), name: trimmed.slice(at + 1) };
 }
 

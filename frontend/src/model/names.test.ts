@@ -64,6 +64,7 @@ it("tells kernels apart that are as short, by what only one of them has", () => 
 describe("paths of ops", () => {
   it.each([
     ["/ResNet/Conv2d[2]/conv2d", "/ResNet/Conv2d[2]/", "conv2d"],
+    ["/conv2d", "", "conv2d"],
     ["conv2d", "", "conv2d"],
     ["/", "", "/"],
   ])("%s", (path, place, name) => {

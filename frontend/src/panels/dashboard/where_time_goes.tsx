@@ -25,7 +25,7 @@ import { placesApart } from "../../model/short_place";
 import { showingOp, type Changes } from "../../model/url_state";
 
 const BY = [
-  ["path", "Module path", "Ops of modules that are alike are one row"],
+  ["path", "Path", "By modules or name scopes, as far as they were recorded; those that are alike are one row"],
   ["op", "Op", "Ops of one name are one row"],
   ["type", "Type", "Op types"],
   ["kernel", "Kernel", "Kernels of one name are one row"],

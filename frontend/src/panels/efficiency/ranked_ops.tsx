@@ -63,7 +63,11 @@ const GROUPED = [
 ];
 
 const GROUPINGS = [
-  ["path", "Module path", "Ops of modules that are alike, such as the layers of a network, are one row"],
+  [
+    "path",
+    "Path",
+    "By modules or name scopes, as far as they were recorded; those that are alike, such as layers, are one row",
+  ],
   ["none", "None", "Op by op"],
 ] as const;
 

@@ -11,7 +11,11 @@ import { Largest } from "./largest";
 import { OpDetail } from "./op_detail";
 
 const GROUPINGS = [
-  ["path", "Module path", "Ops of modules that are alike, such as the layers of a network, are one row"],
+  [
+    "path",
+    "Path",
+    "By modules or name scopes, as far as they were recorded; those that are alike, such as layers, are one row",
+  ],
   ["op", "Op", "Ops of one name are one row, wherever in the model they are"],
   ["type", "Type", "Op Type Summary: what the ops do"],
   ["kernel", "Kernel", "Kernels of one name are one row, whichever op launched them"],
@@ -32,7 +36,7 @@ interface Grouped {
 }
 
 const TABLES: Readonly<Record<Grouping, Grouped>> = {
-  path: { table: "op_paths", name: "paths", title: "Ops by Module Path", noun: "groups", members: "ops_of_path" },
+  path: { table: "op_paths", name: "paths", title: "Ops by Path", noun: "groups", members: "ops_of_path" },
   op: { table: "op_names", name: "names", title: "Ops by Name", noun: "groups", members: "ops_of_name" },
   type: { table: "op_types", name: "types", title: "Op Type Summary", noun: "op types", members: "ops_of_type" },
   kernel: {
@@ -45,6 +49,9 @@ const TABLES: Readonly<Record<Grouping, Grouped>> = {
   },
   none: { table: "ops", name: "ops", title: "Ops", noun: "ops" },
 };
+
+/** The slash before a name without a path. */
+const LONE_ROOT = /^\/(?=[^/]*$)/;
 
 const NO_LINKS: Readonly<Record<string, string>> = {};
 const NO_OPS = "This profile has no ops. Record with NVTX markers or with the PyTorch profiler's CPU activities.";
@@ -108,7 +115,7 @@ function Members({ table, row, noun }: { table: string; row: string; noun: strin
         key={row}
         table={table}
         name="members"
-        title={`Ops of ${row}`}
+        title={`Ops of ${row.replace(LONE_ROOT, "")}`}
         noun="ops"
         summed
         links={{ row }}
