@@ -19,6 +19,9 @@ interface StackedBarProps {
 const GAP = 2;
 /** What of a segment is left of its text, and right of it. */
 const BESIDE = 7;
+/** In a bar so high the time stands below the name. */
+const TWO_LINES = 42;
+const LINE = 17;
 /** Fewer letters of a name tell nothing. */
 const FEWEST = 5;
 
@@ -63,17 +66,25 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   // A time alone would not say whose it is.
   const { label, short = "" } = segment;
   const room = wide - 2 * BESIDE;
-  const text =
-    [`${label} ${formatDuration(segment.ns)}`, label, short].find((each) => textWidth(each) <= room) ??
-    beginning(short || label, room);
+  const time = formatDuration(segment.ns);
+  const below = height >= TWO_LINES;
+  const names = below ? [label, short] : [`${label} ${time}`, label, short];
+  const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
+  const lines = [name, ...(below && name !== "" && textWidth(time) <= room ? [time] : [])];
   return (
     <>
       <rect x={x} y={0} width={wide} height={height} fill={segment.colour} />
-      {text !== "" && (
-        <text class={textOn(segment.colour)} x={x + BESIDE} y={height / 2 + 4.5}>
-          {text}
-        </text>
-      )}
+      {name !== "" &&
+        lines.map((text, i) => (
+          <text
+            key={i}
+            class={textOn(segment.colour)}
+            x={x + BESIDE}
+            y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
+          >
+            {text}
+          </text>
+        ))}
     </>
   );
 }

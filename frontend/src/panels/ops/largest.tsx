@@ -29,6 +29,17 @@ interface LargestProps {
 }
 
 const MOST = 8;
+/** Of the whole: smaller ones have no room for a name, and are shown with all others. */
+const LEAST = 0.05;
+
+/** What the colours of the bar say. */
+const kindsOf = (unit: string): readonly (readonly [ColourClass, string])[] => [
+  ["tensor_core", `On ${unit}s`],
+  ["other_kernel", `Not on ${unit}s`],
+  ["unknown_kernel", `Use of ${unit}s not known`],
+  ["communication", "Communication"],
+  ["memory", "Copies"],
+];
 
 /** What a direction is called where there is little room. */
 const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd" };
@@ -54,37 +65,40 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
     const name = textOf(row, named);
     return noun === "kernels" ? shortKernelName(name) : (ends.get(name) ?? name);
   };
-  const nameOf = (row: Row): string => [shortOf(row), textOf(row, "direction")].filter(Boolean).join(" ");
-  const rows: BarSegment[] = (page?.rows ?? [])
-    .filter((row) => (numberOf(row, time) ?? 0) > 0)
-    .map((row) => {
-      const key = textOf(row, page?.key ?? "");
-      return {
-        ...{
-          key,
-          label: nameOf(row),
-          short: [shortOf(row), PASS[textOf(row, "direction")]].filter(Boolean).join(" "),
-          ns: numberOf(row, time) ?? 0,
-          colour: colourOf(colourOfRow(row, scope.onGpu)),
-        },
-        ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
-      };
-    });
-  const sum = (some: readonly BarSegment[]): number => some.reduce((all, { ns }) => all + ns, 0);
-  const rest = whole - sum(rows);
-  const others = (page?.total ?? 0) - rows.length;
-  const [first] = rows;
+  const nsOf = (row: Row): number => numberOf(row, time) ?? 0;
+  const sumOf = (some: readonly Row[]): number => some.reduce((sum, row) => sum + nsOf(row), 0);
+  const longest = (page?.rows ?? []).filter((row) => nsOf(row) > 0);
+  const wide = longest.filter((row) => nsOf(row) >= LEAST * whole);
+  const drawn = wide.length > 0 ? wide : longest;
+  const segments: BarSegment[] = drawn.map((row) => {
+    const key = textOf(row, page?.key ?? "");
+    return {
+      ...{
+        key,
+        label: [shortOf(row), textOf(row, "direction")].filter(Boolean).join(" "),
+        // Where a place ends says less than what the op is.
+        short: [shortOf(row).split("/").at(-1), PASS[textOf(row, "direction")]].filter(Boolean).join(" "),
+        ns: nsOf(row),
+        colour: colourOf(colourOfRow(row, scope.onGpu)),
+      },
+      ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
+    };
+  });
+  const kinds = new Set(drawn.map((row) => colourOfRow(row, scope.onGpu)));
+  const rest = whole - sumOf(drawn);
+  const others = (page?.total ?? 0) - drawn.length;
+  const [first] = longest;
   return (
     <>
       {first !== undefined && whole > 0 && (
         <header class="headline">
           <h2>
-            <code>{first.label}</code> takes <strong class="nowrap">{formatShare(shareOf(first.ns, whole))}</strong> of
-            the {measured} time
-            {rows.length > 3 && (
+            <code>{shortOf(first)}</code> {textOf(first, "direction")} takes{" "}
+            <strong class="nowrap">{formatShare(shareOf(nsOf(first), whole))}</strong> of the {measured} time
+            {longest.length > 3 && (
               <>
                 , the three largest {noun}{" "}
-                <strong class="nowrap">{formatShare(shareOf(sum(rows.slice(0, 3)), whole))}</strong>
+                <strong class="nowrap">{formatShare(shareOf(sumOf(longest.slice(0, 3)), whole))}</strong>
               </>
             )}
             .
@@ -94,7 +108,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
       <Panel
         title={`Where ${noun === "kernels" ? "Kernel" : kind} Time Goes`}
         summed
-        about={`The largest rows of the table below, over all GPUs and calls. The darkest or brightest run mostly on ${scope.matrixUnit}s; of those in olive or yellow, that is not known. A click selects one.`}
+        about={`The largest rows of the table below, over all GPUs and calls, in the colour of what takes most of their time.${selects === "" ? "" : " A click selects one."}`}
         picture
         tools={tools}
       >
@@ -104,18 +118,28 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
               segments={
                 rest > 0
                   ? [
-                      ...rows,
+                      ...segments,
                       {
                         ...{ key: "others", label: formatCounted(others, "other"), ns: rest },
                         ...{ colour: colourOf("outside"), about: `${formatCount(others)} smaller ${noun}`, to: null },
                       },
                     ]
-                  : rows
+                  : segments
               }
               whole_ns={whole}
+              height={44}
               label={`The largest ${noun} by ${measured} time`}
             />
           )}
+          <ul class="bar-legend" aria-label="Colours of the bar">
+            {kindsOf(scope.matrixUnit)
+              .filter(([kind]) => kinds.has(kind))
+              .map(([kind, words]) => (
+                <li key={kind}>
+                  <span class="swatch" style={{ background: colourOf(kind) }} /> {words}
+                </li>
+              ))}
+          </ul>
         </div>
       </Panel>
     </>
