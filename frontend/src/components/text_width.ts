@@ -1,5 +1,7 @@
 /** How wide texts of the page are, by the widths of their letters, which are measured once: no layout is computed for it. */
 
+import { cutLabel, labelOf } from "../model/kernel_name";
+
 /** About what a letter takes where nothing can be drawn, as in tests. */
 const LETTER = 7.3;
 
@@ -26,4 +28,19 @@ export function textWidth(text: string): number {
     sum += width;
   }
   return sum;
+}
+
+/** Of the texts in the boxes of a tree: the size of the style sheet over that of the page. */
+const IN_BOXES = 11 / 13;
+const FEWEST_LETTERS = 3;
+
+export const fitsBox = (text: string, room: number): boolean => textWidth(text) * IN_BOXES <= room;
+
+/** What a box of the tree says in so much room; empty where that would tell nothing. */
+export function boxLabel(name: string, room: number): string {
+  const label = labelOf(name);
+  if (fitsBox(label, room)) return label;
+  let letters = label.length - 1;
+  while (letters >= FEWEST_LETTERS && !fitsBox(cutLabel(name, letters), room)) letters -= 1;
+  return letters < FEWEST_LETTERS ? "" : cutLabel(name, letters);
 }

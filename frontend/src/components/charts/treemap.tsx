@@ -4,14 +4,14 @@ import { useMemo } from "preact/hooks";
 
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { cutLabel, labelOf } from "../../model/kernel_name";
+import { labelOf } from "../../model/kernel_name";
 import type { Colouring } from "../../model/shades";
 import { treemap } from "../../model/treemap";
 import { tipOf } from "../tree/icicle";
 import type { GroupTree } from "../tree/use_group_tree";
+import { boxLabel, fitsBox } from "../text_width";
 import { useWidth } from "../use_width";
 
-const LETTER = 6.9;
 const HEIGHT = 460;
 
 interface TreemapProps {
@@ -44,10 +44,10 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
           aria-label="Treemap of the groups; the table below has the same rows"
         >
           {boxes.map(({ row, x, y, width: wide, height: tall, open }) => {
-            const letters = Math.floor((wide - 8) / LETTER);
-            const label = labelOf(row.name);
-            const name = cutLabel(row.name, letters);
             const time = formatDuration(row.values[by]);
+            const both = `${labelOf(row.name)}  ${time}`;
+            const name = boxLabel(row.name, wide - 9);
+            const text = open && fitsBox(both, wide - 9) ? both : name;
             return (
               <g
                 key={row.key}
@@ -56,12 +56,12 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
                 onClick={() => tree.select(row)}
               >
                 <rect x={x + 0.5} y={y + 0.5} width={Math.max(wide - 1, 1)} height={Math.max(tall - 1, 1)} rx="2" />
-                {letters >= 3 && tall >= 16 && (
+                {text !== "" && tall >= 16 && (
                   <text x={x + 5} y={y + 13}>
-                    {open && letters > label.length + time.length + 2 ? `${name}  ${time}` : name}
+                    {text}
                   </text>
                 )}
-                {!open && letters >= time.length && tall >= 32 && (
+                {!open && name !== "" && fitsBox(time, wide - 9) && tall >= 32 && (
                   <text class="treemap-time" x={x + 5} y={y + 28}>
                     {time}
                   </text>

@@ -15,15 +15,14 @@ import {
   timeOf,
   type Measure,
 } from "../../model/tree_values";
-import { cutLabel } from "../../model/kernel_name";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
 import type { Colouring, Step } from "../../model/shades";
 import { useCached } from "../use_cached";
+import { boxLabel } from "../text_width";
 import { useWidth } from "../use_width";
 import type { GroupTree } from "./use_group_tree";
 
 const ROW = 24;
-const LETTER = 6.9;
 const NARROWEST_PX = 1;
 
 interface IcicleProps {
@@ -143,8 +142,8 @@ interface BoxProps {
 function Box({ box, width, tip, selected, chained, shade, onSelect, onZoom }: BoxProps) {
   const x = box.x * width;
   const wide = Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
-  const letters = Math.floor((wide - 8) / LETTER);
   const { row } = box;
+  const label = boxLabel(row.name, wide - 8);
   return (
     <g
       class={`icicle-box shade-${shade}${selected ? " selected" : ""}${chained ? " chained" : ""}`}
@@ -153,9 +152,9 @@ function Box({ box, width, tip, selected, chained, shade, onSelect, onZoom }: Bo
       onDblClick={onZoom}
     >
       <rect x={x} y={box.depth * ROW + 1} width={wide} height={ROW - 1} />
-      {letters >= 3 && (
+      {label !== "" && (
         <text x={x + 4} y={box.depth * ROW + 16}>
-          {cutLabel(row.name, letters)}
+          {label}
         </text>
       )}
     </g>
