@@ -34,11 +34,9 @@ const PITCH = NODE.height + 10;
 /** Between levels: least, and most; longer edges say nothing. */
 const GAP = { least: 48, most: 150 } as const;
 
-/** Distance of a parent below the first of many children: far enough to look central, near enough to be seen with it. */
-const FARTHEST = 4 * PITCH;
-
 /**
- * Children are placed one below the other, and a parent in the middle of its children, or near the first of many.
+ * Children are placed one below the other, and a parent beside the first of them: where rows are in the order of their times, the chain
+ * of the longest ones is the first line, and what has no room in the view is the least.
  *
  * @param wanted the width that the texts of a row take; a level is as wide as its widest, within `NODE`'s limits
  * @param room what the drawing may take, where that does not make nodes too narrow or too wide
@@ -57,11 +55,8 @@ export function layOut(
     const node: GraphNode = { row, x: 0, y: bottom, width: 0, open };
     nodes.push(node);
     const below = open ? rows.below(row).map(place) : [];
-    const [first] = below;
-    const last = below.at(-1);
-    if (first === undefined || last === undefined) bottom += PITCH;
-    else node.y = Math.min((first.y + last.y) / 2, first.y + FARTHEST);
-    for (const to of below) edges.push({ from: node, to, outer: to === first || to === last });
+    if (below.length === 0) bottom += PITCH;
+    for (const to of below) edges.push({ from: node, to, outer: to === below[0] || to === below.at(-1) });
     return node;
   };
   // Work that no op is known to have launched is no part of the model.
@@ -140,25 +135,23 @@ const READABLE = 0.85;
 const LARGEST = 1.25;
 
 /**
- * The whole graph in the middle of the view, a small one a quarter as large again; where that would be too small to read, from its root and its first
- * nodes, the longest, on, and then as large as its width allows and the root stays in view.
+ * The whole graph in the middle of the view, a small one a quarter as large again; where that would be too small to read, from its root
+ * on, as large as its width allows.
  */
-export function fitted(graph: Pick<Graph, "width" | "height" | "nodes">, width: number, height: number): Place {
-  const fits = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), LARGEST);
+export function fitted(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
+  const across = (width - 32) / Math.max(graph.width, 1);
+  const fits = Math.min(across, (height - 32) / Math.max(graph.height, 1), LARGEST);
   if (fits >= READABLE)
     return { scale: fits, left: (width - graph.width * fits) / 2, top: (height - graph.height * fits) / 2 };
-  const root = (graph.nodes[0]?.y ?? 0) + NODE.height;
-  const scale = Math.min(Math.max(Math.min((width - 32) / graph.width, (height - 32) / root), READABLE), 1);
-  const fitsBelow = graph.height * scale <= height - 32;
-  const top = fitsBelow ? (height - graph.height * scale) / 2 : Math.min(16, height - 16 - root * scale);
-  return { scale, left: 16, top };
+  const scale = Math.min(Math.max(across, READABLE), 1);
+  return { scale, left: 16, top: Math.max((height - graph.height * scale) / 2, 16) };
 }
 
 /** Nodes that are drawn smaller cannot be told apart. */
 const SMALLEST = 0.1;
 
 /** The whole graph, readable or not; of one with thousands of nodes what can be seen from its top on. */
-export function whole(graph: Pick<Graph, "width" | "height" | "nodes">, width: number, height: number): Place {
+export function whole(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
   const first = fitted(graph, width, height);
   if (first.scale * graph.height + first.top <= height && first.scale * graph.width + first.left <= width) return first;
   const scale = Math.max(Math.min((width - 32) / graph.width, (height - 32) / graph.height), SMALLEST);

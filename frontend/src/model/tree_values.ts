@@ -113,7 +113,7 @@ const SMALL = 0.01;
 
 /**
  * The keys of rows that a drawing opens at first: always the one with most time next, as long as no more than so many rows end a
- * branch and none lies deeper; at least one level, however many rows that has.
+ * branch and none lies deeper; at least one level, and what takes more than half of the time, however many rows that has.
  */
 export function openedFirst(rows: Rows, most: number, deepest: number): ReadonlySet<string> {
   const { by, whole } = timeOf(rows.roots);
@@ -126,7 +126,8 @@ export function openedFirst(rows: Rows, most: number, deepest: number): Readonly
     const isSmall = next.values[by] < SMALL * whole && next.parent !== null;
     if (!next.expandable || next.depth >= deepest || isSmall) continue;
     const below = rows.below(next);
-    if (ends >= TOO_FEW && ends + below.length - 1 > most) continue;
+    const isMost = next.values[by] > whole / 2;
+    if (!isMost && ends >= TOO_FEW && ends + below.length - 1 > most) continue;
     opened.add(next.key);
     ends += below.length - 1;
     waiting.push(...below);

@@ -7,8 +7,7 @@ const FILTER_HELP =
   "Any part of a path, or a pattern: * stands for anything within one level, ** for any number of levels.\n/ResNet/*/conv2d   **/attention/**   *[0]*";
 
 export function TreeTools({ tree }: { tree: GroupTree }) {
-  const { level, byTime, deepest, filter, selected, root } = tree;
-  const zoomable = selected !== null && !selected.isOp && selected.members.length === 1 && selected.key !== root;
+  const { level, byTime, deepest, filter, root } = tree;
   return (
     <>
       <div class="search tree-filter">
@@ -50,15 +49,6 @@ export function TreeTools({ tree }: { tree: GroupTree }) {
         <input type="checkbox" checked={tree.fold} onChange={(event) => tree.setFold(event.currentTarget.checked)} />
         Collapse repeated
       </label>
-      {zoomable && (
-        <button
-          type="button"
-          class="button"
-          onClick={() => tree.change({ root: selected.key, level: null, toggled: null })}
-        >
-          <Icon name="fit" /> Show alone
-        </button>
-      )}
       {root !== "" && (
         <button
           type="button"

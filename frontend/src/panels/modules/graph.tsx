@@ -46,6 +46,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   const { matrixUnit, onGpu } = scope;
   const tools = useOneStop<HTMLElement>();
   const { tree, query } = useGroupTree("groups", SCREEN_NODES, SCREEN_LEVELS);
+  const [measure, room] = useWidth(900);
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const { nodes } = tree.rows.tree;
@@ -55,39 +56,39 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   return (
     <div class="stacked">
       <WasteNote tree={tree} matrixUnit={matrixUnit} />
-      <div class="graph-view">
-        <section class="panel graph-panel" aria-label="Compatibility Graph">
-          <header class="table-tools" {...tools}>
-            <h2>Compatibility Graph</h2>
-            {choice}
-            <TreeTools tree={tree} />
-            <ExportMenu
-              asked={{ ...scope, ...ALL_GROUPS }}
-              columns={null}
-              title="All Groups"
-              filtered={
-                tree.filter.trim() === "" && tree.root === "" ? "All groups" : "All groups, not only those shown"
-              }
-            />
-            <PictureMenu title="Compatibility Graph" />
-          </header>
-          {tree.rows.roots.length === 0 ? (
-            <p class="nothing">{nothingShown(tree.filter)}</p>
-          ) : (
-            <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
-          )}
-          <Legend
-            matrixUnit={matrixUnit}
-            onGpu={onGpu}
-            without={all - inGraph}
-            share={shareOf(all - inGraph, all)}
-            unknown={[nodes.eligible_ops, ...(onGpu ? [nodes.using_ops] : [])].some((of) => of.includes(null))}
+      <section class="panel graph-panel" aria-label="Compatibility Graph">
+        <header class="table-tools" {...tools}>
+          <h2>Compatibility Graph</h2>
+          {choice}
+          <TreeTools tree={tree} />
+          <ExportMenu
+            asked={{ ...scope, ...ALL_GROUPS }}
+            columns={null}
+            title="All Groups"
+            filtered={tree.filter.trim() === "" && tree.root === "" ? "All groups" : "All groups, not only those shown"}
           />
-        </section>
-        {tree.selected !== null && (
-          <NodePane row={tree.selected} tree={tree} withKernels onClose={() => tree.change({ row: null })} />
-        )}
-      </div>
+          <PictureMenu title="Compatibility Graph" />
+        </header>
+        <div class="graph-and-pane" ref={measure}>
+          <div class="graph-main">
+            {tree.rows.roots.length === 0 ? (
+              <p class="nothing">{nothingShown(tree.filter)}</p>
+            ) : (
+              <Drawing tree={tree} room={room} matrixUnit={matrixUnit} onGpu={onGpu} />
+            )}
+            <Legend
+              matrixUnit={matrixUnit}
+              onGpu={onGpu}
+              without={all - inGraph}
+              share={shareOf(all - inGraph, all)}
+              unknown={[nodes.eligible_ops, ...(onGpu ? [nodes.using_ops] : [])].some((of) => of.includes(null))}
+            />
+          </div>
+          {tree.selected !== null && (
+            <NodePane row={tree.selected} tree={tree} withKernels onClose={() => tree.change({ row: null })} />
+          )}
+        </div>
+      </section>
     </div>
   );
 }
@@ -144,14 +145,23 @@ function heightLeft(drawing: HTMLElement): number {
   if (main === null) return LEAST_HEIGHT;
   const { paddingTop, paddingBottom } = getComputedStyle(main);
   // The sentences above the panel, and in it the tools and the legend.
-  const siblings = [...(drawing.parentElement?.children ?? []), ...(drawing.closest(".stacked")?.children ?? [])]
+  const siblings = [".stacked", ".graph-panel", ".graph-main"]
+    .flatMap((around) => [...(drawing.closest(around)?.children ?? [])])
     .filter((each) => !each.contains(drawing))
     .reduce((sum, each) => sum + each.getBoundingClientRect().height, EDGES + GAP);
   const left = main.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - siblings;
   return Math.max(Math.floor(left), LEAST_HEIGHT);
 }
 
-function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: string; onGpu: boolean }) {
+interface DrawingProps {
+  tree: GroupTree;
+  /** The width of the page's panel, for which nodes are laid out: a pane that covers a part of it moves none of them. */
+  room: number;
+  matrixUnit: string;
+  onGpu: boolean;
+}
+
+function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
   const [measure, width] = useWidth(900);
   const [most, setMost] = useState(LEAST_HEIGHT);
   const [focus, setFocus] = useState<string | null>(null);
@@ -168,14 +178,14 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
   const { rows, isOpen } = tree;
   const core = shortUnit(matrixUnit);
   const lay = useCallback(
-    (open: (row: TreeRow) => boolean) => layOut(rows, open, (row) => nodeWidth(row, core, onGpu), width - 32),
-    [rows, width, core, onGpu],
+    (open: (row: TreeRow) => boolean) => layOut(rows, open, (row) => nodeWidth(row, core, onGpu), room - 32),
+    [rows, room, core, onGpu],
   );
   const graph = useMemo(() => lay(isOpen), [lay, isOpen]);
   const [moved, show] = usePlace();
   // Only as high as it needs to be, until the user moves something, which must stay in sight.
-  const height = moved === null ? heightFor(graph, width, LEAST_HEIGHT, most) : most;
-  const place = moved ?? fitted(graph, width, height);
+  const height = moved === null ? heightFor(graph, room, LEAST_HEIGHT, most) : most;
+  const place = moved ?? fitted(graph, room, height);
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
   const by: Measure = onGpu ? "gpu_time_ns" : "cpu_time_ns";
@@ -205,16 +215,31 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
     return () => element?.removeEventListener("wheel", listener);
   }, []);
 
+  /** Where the part of the drawing ends over which no pane lies, as it does where there is little room. */
+  const uncovered = (): number => {
+    const pane = box.current?.closest(".graph-and-pane")?.querySelector(".details-pane")?.getBoundingClientRect().left;
+    const left = box.current?.getBoundingClientRect().left ?? 0;
+    return pane === undefined || pane - left < NODE.narrowest ? width : pane - left;
+  };
   /** Moves the drawing so far that the node can be seen. */
   const bring = (node: GraphNode): void => {
     const left = node.x * place.scale + place.left;
     const top = node.y * place.scale + place.top;
     const right = left + node.width * place.scale;
+    const end = uncovered();
     const bottom = top + NODE.height * place.scale;
-    const x = left < 8 ? 8 - left : right > width - 8 ? width - 8 - right : 0;
+    const x = left < 8 ? 8 - left : right > end - 8 ? end - 8 - right : 0;
     const y = top < 8 ? 8 - top : bottom > height - 8 ? height - 8 - bottom : 0;
     if (x !== 0 || y !== 0) show({ ...place, left: place.left + x, top: place.top + y });
   };
+  // A link keeps its place; what is selected here is brought into sight beside its pane, which takes a part of the width.
+  const selected = tree.selected?.key ?? "";
+  const linked = useRef(moved === null ? null : selected);
+  useLayoutEffect(() => {
+    const node = graph.nodes.find(({ row }) => row.key === selected);
+    if (node !== undefined && selected !== linked.current) bring(node);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each selection and width, not wherever the user moves it to
+  }, [selected, width]);
   /** Opens or closes a node, which stays where it is on screen while the others make room. */
   const toggle = (node: GraphNode): void => {
     const then = lay((row) => (row === node.row ? !isOpen(row) : isOpen(row))).nodes.find(

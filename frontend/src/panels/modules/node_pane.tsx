@@ -27,6 +27,8 @@ import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
 
 const MOST_KERNELS = 10;
+/** Levels above that are named: the tree beside the pane shows them all. */
+const NEAREST = 2;
 
 const OF_GPU: ReadonlySet<Measure> = new Set(["gpu_time_ns", "gpu_idle_ns", "using_ops"]);
 
@@ -43,6 +45,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   const { matrixUnit: unit } = scope;
   const { members, values } = row;
   const links = linksOf(tree.rows.tree, row);
+  const levelsAbove = chainOf(row).slice(0, -1);
   // Without any work of a GPU in the recording it is not known what one would have done.
   const known = (measure: Measure): number | null =>
     !scope.onGpu && OF_GPU.has(measure) ? null : knownOf(row, measure);
@@ -52,23 +55,38 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
       onClose={onClose}
       calm
     >
-      <nav class="chain" aria-label="Levels above">
-        {chainOf(row)
-          .slice(0, -1)
-          .map((above) => (
+      <div class="node-place">
+        <nav class="chain" aria-label="Levels above" data-tip={row.key}>
+          {levelsAbove.length > NEAREST && <span class="muted">… ›</span>}
+          {levelsAbove.slice(-NEAREST).map((above, i) => (
             <Fragment key={above.key}>
+              {i > 0 && (
+                <span class="muted" aria-hidden="true">
+                  ›
+                </span>
+              )}
               <button type="button" class="link-button" onClick={() => tree.select(above)}>
                 {labelOf(above.name)}
               </button>
-              <span class="muted" aria-hidden="true">
-                ›
-              </span>
             </Fragment>
           ))}
-        <span class="muted">
-          {members.length > 1 ? `${formatCount(members.length)} alike, added up` : labelOf(row.name)}
-        </span>
-      </nav>
+        </nav>
+        {!row.isOp && members.length === 1 && row.key !== tree.root && (
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => tree.change({ root: row.key, level: null, toggled: null })}
+          >
+            Show alone
+          </button>
+        )}
+      </div>
+      {members.length > 1 && <p class="muted">{formatCount(members.length)} alike, added up.</p>}
+      {scope.onGpu ? (
+        <Advice row={row} unit={unit} framework={scope.framework} narrows={!withKernels && links?.op === undefined} />
+      ) : (
+        <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
+      )}
       <Properties
         rows={[
           ["GPU time", <Duration ns={known("gpu_time_ns")} />],
@@ -95,12 +113,6 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
         ]}
       />
       {withKernels && links !== null && <Kernels links={links} />}
-      <h3>{unit}s here</h3>
-      {scope.onGpu ? (
-        <Advice row={row} unit={unit} framework={scope.framework} narrows={!withKernels && links?.op === undefined} />
-      ) : (
-        <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
-      )}
       {links?.op !== undefined ? (
         <ViewLink class="button" to={showingOp("ops", links.op)}>
           Open in Ops
