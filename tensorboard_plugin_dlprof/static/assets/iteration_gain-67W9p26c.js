@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Jn as e,Yr as t,ar as n,pa as r,xi as i}from"./frame-B0atvYnH.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${t(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let t=o(e().busy);return t===``?null:i(r,{children:[t,` `,i(n,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};

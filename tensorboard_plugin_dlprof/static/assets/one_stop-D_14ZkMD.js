@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{un as e,xi as t}from"./frame-B0atvYnH.js";function n({children:n}){return t(`div`,{class:`one-stop`,...e(),children:n})}export{n as t};
