@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import ceil
 
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.windows import few_make_the_mean
@@ -25,8 +26,11 @@ _CAUSES = {
 _MOSTLY_COMPUTING = 0.8
 """Share of the time from which the sentence says what the computing is: the rest is little, whatever causes it."""
 
-_CRUMBS = (0.01, 0.05)
+_CRUMB = 0.05
 """Where no cause of the rest takes this share of the time, none is named."""
+
+_NEXT_TO_NOTHING = 0.01
+"""Share of the time below which a kind of computing is not named."""
 
 _BEFORE_A_VOWEL = re.compile(r"8|1[18]\D")
 """Numbers that are spoken with a vowel first: 8, 11, 18 and what begins with 8."""
@@ -86,9 +90,8 @@ def headline(
     if capturing_ns:
         causes = [(capturing_ns, "capturing graphs takes", None)]
     time, words, part = max(causes, key=lambda cause: cause[0])
-    for limit in _CRUMBS:
-        if time < limit * wall_ns:
-            return f"{start}; nothing else takes more than {100 * limit:g} %."
+    if time < _CRUMB * wall_ns:
+        return f"{start}; nothing else takes more than {max(ceil(100 * time / wall_ns), 1)} %."
     most = "most of the rest" if 2 * time > wall_ns - compute else "the largest part of the rest"
     place = "" if part is None else places.get(part, "")
     mostly = f" Mostly {place}." if place else ""
@@ -105,4 +108,5 @@ def _computing(wall_ns: int, parts_ns: Mapping[Part, int], unit: str) -> str:
     ran = [part for part in kinds if parts_ns[part]]
     if len(ran) == 1:
         return kinds[ran[0]][1]
-    return ", ".join(f"{percentage(parts_ns[part] / wall_ns)} {kinds[part][0]}" for part in ran)
+    said = [part for part in ran if parts_ns[part] >= _NEXT_TO_NOTHING * wall_ns]
+    return ", ".join(f"{percentage(parts_ns[part] / wall_ns)} {kinds[part][0]}" for part in said)
