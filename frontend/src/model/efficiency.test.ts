@@ -358,16 +358,16 @@ describe("the sentence about efficiency", () => {
     measured_fraction: 1,
     peaks: [peak],
   };
-  const said = (changes: Partial<EfficiencyResponse>, gpus = 1, busy: number | null = null): string =>
-    efficiencySentence({ ...rates, ...changes }, gpus, "Tensor Core", busy)
+  const said = (changes: Partial<EfficiencyResponse>, gpus = 1, kernels: number | null = null): string =>
+    efficiencySentence({ ...rates, ...changes }, gpus, "Tensor Core", kernels)
       .map(({ text }) => text)
       .join("");
 
   it("names numerator and denominator", () => {
     expect(said({})).toBe("The model used 25.0 % of what the GPU could compute (4.00 of 16.0 TFLOP/s).");
     expect(said({}, 2)).toContain("what the GPUs could");
-    // The rates are those of the first share, not of that while kernels ran.
-    expect(said({}, 1, 0.5)).toContain("(4.00 of 16.0 TFLOP/s); 50.0 % while any kernel ran.");
+    // The rates are those of the first share, not of that in kernel time.
+    expect(said({}, 1, 0.5)).toContain("(4.00 of 16.0 TFLOP/s); 50.0 % counting kernel time alone.");
   });
 
   it("says whether the rate compared with is a peak or a mix of peaks", () => {
@@ -395,7 +395,9 @@ describe("the sentence about efficiency", () => {
     expect(said({ mfu_fraction: null })).toBe(
       "The model computed 4.00 TFLOP/s; for some of it the precision, or whether it ran on Tensor Cores, is not known.",
     );
-    expect(said({ mfu_fraction: null }, 1, 0.5)).toContain("4.00 TFLOP/s, 8.00 TFLOP/s while any kernel ran; for some");
+    expect(said({ mfu_fraction: null }, 1, 0.5)).toContain(
+      "4.00 TFLOP/s, 8.00 TFLOP/s counting kernel time alone; for some",
+    );
     expect(said({ mfu_fraction: null, peaks: [] })).toMatch(/; what the GPU could do is not known\.$/);
     expect(said({ mfu_fraction: null, product_flops: 0 })).toBe("How much was computed is not known.");
   });

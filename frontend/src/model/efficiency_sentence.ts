@@ -25,10 +25,10 @@ export const isMostlyUnknown = ({ measured_fraction: measured }: Pick<Rates, "me
   measured !== null && measured < LEAST_COVERAGE;
 
 /**
- * "The model used 3.1 % of what the GPU could compute (31 of 989 TFLOP/s); 8.2 % while any kernel ran." `gpus` are those
- * in use, `busy` is the share of the time in which kernels ran.
+ * "The model used 3.1 % of what the GPU could compute (31 of 989 TFLOP/s); 8.2 % counting kernel time alone." `gpus` are those
+ * in use, `kernels` is all kernel time as a part of the time of the iterations on them: the page counts everything else in it, too.
  */
-export function efficiencySentence(rates: Rates, gpus: number, unit: string, busy: number | null): Phrase[] {
+export function efficiencySentence(rates: Rates, gpus: number, unit: string, kernels: number | null): Phrase[] {
   const { measured_fraction: measured } = rates;
   if (isMostlyUnknown(rates) && (rates.product_flops ?? 0) > 0)
     return [
@@ -47,7 +47,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
       { text: formatShare(mfu), strong: true },
       { text: ` of what the ${device} could compute` },
       { text: able === null ? "" : ` (${formatPart(rate ?? 0, able, "FLOP/s")})` },
-      ...(busy !== null && isPart(busy) && mfu <= busy ? whileBusy("; ", formatShare(mfu / busy)) : []),
+      ...(kernels !== null && isPart(kernels) && mfu <= kernels ? inKernels("; ", formatShare(mfu / kernels)) : []),
       { text: "." },
     ];
   if (rate === null || (rates.product_flops ?? 0) === 0) return [{ text: "How much was computed is not known." }];
@@ -58,7 +58,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
   return [
     { text: `The model computed ${atLeast}` },
     { text: formatScaled(rate, "FLOP/s"), strong: true },
-    ...(busy !== null && isPart(busy) ? whileBusy(", ", formatScaled(rate / busy, "FLOP/s")) : []),
+    ...(kernels !== null && isPart(kernels) ? inKernels(", ", formatScaled(rate / kernels, "FLOP/s")) : []),
     { text: `; ${most === null ? unknown : `the ${device} could compute ${most}.`}` },
   ];
 }
@@ -95,13 +95,13 @@ export function attainableAbout(rates: Rates, gpus: number, unit: string): strin
     : `${what} is the published peak${gpus > 1 ? ` of ${formatCount(gpus)} GPUs` : ""} in ${precision}.`;
 }
 
-/** Whether kernels ran for a part of the time only, so that two shares differ. */
-const isPart = (busy: number): boolean => busy > 0 && busy < 0.995;
+/** Whether kernels took a part of the time only, so that two shares differ. */
+const isPart = (kernels: number): boolean => kernels > 0 && kernels < 0.995;
 
-const whileBusy = (before: string, text: string): Phrase[] => [
+const inKernels = (before: string, text: string): Phrase[] => [
   { text: before },
   { text, strong: true },
-  { text: " while any kernel ran" },
+  { text: " counting kernel time alone" },
 ];
 
 /** Which iterations are shown, if the server sends only the first ones; empty if it sends all. */

@@ -2,7 +2,7 @@ import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { IterationGain } from "../../components/iteration_gain";
 import { Sentence } from "../../components/sentence";
 import { formatScaled, ofIterations } from "../../format/number";
-import { formatShare } from "../../format/share";
+import { formatShare, shareOf } from "../../format/share";
 import { attainableAbout, efficiencySentence, isLowerBound, isMostlyUnknown } from "../../model/efficiency_sentence";
 import { devicesInUse } from "../../model/headline";
 import { formatDuration } from "../../format/time";
@@ -12,14 +12,17 @@ import { kernelNs } from "../../model/kernel_time";
 export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const { product_flops: flops, measured_fraction: measured, gain_ns: gain } = rates;
   const kernels = kernelNs(data) ?? 0;
-  const inGraphs = (data.kernel_time.graph.time_ns ?? 0) > (kernelNs(data) ?? 0);
-  const peak = attainableAbout(rates, devicesInUse(data).length, data.matrix_unit);
+  const graphs = data.kernel_time.graph.time_ns ?? 0;
+  const inGraphs = graphs > kernels;
+  const gpus = devicesInUse(data).length;
+  const ofWall = shareOf(kernels + graphs, (data.gpu_utilization.wall_ns ?? 0) * gpus);
+  const peak = attainableAbout(rates, gpus, data.matrix_unit);
   const iterations = data.performance.profiled_iterations ?? 0;
   return (
     <header class="headline span-all">
       <h2>
-        {efficiencySentence(rates, devicesInUse(data).length, data.matrix_unit, data.gpu_utilization.fraction).map(
-          ({ text, strong }, i) => (strong === true ? <strong key={i}>{text}</strong> : text),
+        {efficiencySentence(rates, gpus, data.matrix_unit, ofWall).map(({ text, strong }, i) =>
+          strong === true ? <strong key={i}>{text}</strong> : text,
         )}
       </h2>
       {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
