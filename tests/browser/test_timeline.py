@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.serving import TensorBoard
+from tests.browser.serving import TensorBoard, viewing
 
 
 def opened(page: Page, tensorboard: TensorBoard, run: str, **more: str) -> None:
@@ -111,3 +111,30 @@ def test_a_finding_leads_to_its_moment_and_the_window_to_perfetto(page: Page, te
     assert given["title"]
     events = json.loads(given["text"])["traceEvents"]
     assert {"kernel", "cuda_runtime", "idle"} <= {event.get("cat") for event in events}
+
+
+def test_a_long_warm_up_does_not_take_the_width_of_the_overview(page: Page, tmp_path: Path) -> None:
+    """The overview begins with what is aggregated, says so, and shows all when asked to."""
+    starts = [0, *range(50_000, 55_000, 1_000)]
+    events = []
+    for step, start in enumerate(starts):
+        long = 50_000 if step == 0 else 1_000
+        ids = {"External id": step + 1, "correlation": step + 1}
+        for name, category, at, duration, thread in (
+            (f"ProfilerStep#{step}", "user_annotation", start, long, 1),
+            ("aten::relu", "cpu_op", start + 10, 50, 1),
+            ("cudaLaunchKernel", "cuda_runtime", start + 20, 20, 1),
+            ("relu_kernel", "kernel", start + 100, 700, 7),
+        ):
+            of_gpu = {"device": 0, "stream": 7} if category == "kernel" else {}
+            times = {"ph": "X", "ts": at, "dur": duration, "pid": 0 if of_gpu else 1, "tid": thread}
+            events.append({"name": name, "cat": category, **times, "args": {**ids, **of_gpu}})
+    trace = tmp_path / "logs" / "warm.pt.trace.json"
+    trace.parent.mkdir()
+    trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+    with viewing(trace, tmp_path / "cache") as viewer:
+        page.goto(viewer.page(view="timeline"))
+        expect(page.locator(".timeline-left-out")).to_have_text("Not shown: 50.0 ms before. Show the whole recording")
+        page.get_by_role("button", name="Show the whole recording").click()
+        expect(page.locator(".timeline-left-out")).to_have_count(0)
+        page.wait_for_function("location.hash.includes('timeline.from=0')")

@@ -1,4 +1,4 @@
-/** The whole capture with the window on it: what a GPU does, its idle time below, and where iterations begin. */
+/** The recording with the window on it: what a GPU does, its idle time below, and where iterations begin. */
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { Strips } from "../../components/timeline/drawing";
@@ -6,6 +6,7 @@ import { useColours } from "../../components/timeline/use_colours";
 import { useWindow } from "../../components/timeline/use_window";
 import { useWidth } from "../../components/use_width";
 import { formatCount } from "../../format/number";
+import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import type { TimelineOverview } from "../../api/types";
 import { within } from "../../model/timeline";
@@ -15,26 +16,36 @@ interface MinimapProps {
   overview: TimelineOverview;
   /** The GPU that it shows; null shows the ops of the host. */
   device: number | null;
+  /** What that is called. */
+  label: string;
   view: View;
   whole: View;
   onView: (view: View) => void;
 }
 
-const HEIGHT = 36;
+const BUSY_HEIGHT = 24;
+const IDLE_HEIGHT = 14;
 /** Of the numbers of iterations. */
 const NUMBERS_HEIGHT = 14;
 const MOST_TICKS = 200;
+/** Of what is shown. */
+const LEAST_SEEN = 0.01;
 
 const NO_TICKS: TimelineOverview["iterations"]["list"] = [];
 
-export function Minimap({ overview, device, view, whole, onView }: MinimapProps) {
+export function Minimap({ overview, device, label, view, whole, onView }: MinimapProps) {
   const { profile, round } = useScope();
   const palette = useColours(overview);
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { list } = overview.iterations;
   const ticks = list.length > 1 && list.length <= MOST_TICKS ? list : NO_TICKS;
-  const height = HEIGHT + (ticks.length > 0 ? NUMBERS_HEIGHT : 0);
+  const names = [
+    [label, BUSY_HEIGHT],
+    ...(device === null ? [] : [["idle by cause", IDLE_HEIGHT] as const]),
+    ...(ticks.length > 0 ? [["iteration", NUMBERS_HEIGHT] as const] : []),
+  ] as const;
+  const height = names.reduce((sum, [, each]) => sum + each, 0);
   const strips = useRef(new Strips());
   const first =
     overview.tracks.find((track) => track.kind === "device" && track.device === device) ??
@@ -58,9 +69,15 @@ export function Minimap({ overview, device, view, whole, onView }: MinimapProps)
         const left = (answer.from + (track.bins_from ?? 0) - whole.from) * scale;
         const wide = ((track.bins_to ?? 0) - (track.bins_from ?? 0)) * scale;
         if (track.bins !== undefined && track.bins.class !== "")
-          context.drawImage(strips.current.of(track.bins, first.kind, palette), left, 2, wide, 22);
+          context.drawImage(strips.current.of(track.bins, first.kind, palette), left, 1, wide, BUSY_HEIGHT - 2);
         if (track.idle_bins !== undefined && track.idle_bins.class !== "")
-          context.drawImage(strips.current.of(track.idle_bins, first.kind, palette), left, 25, wide, 10);
+          context.drawImage(
+            strips.current.of(track.idle_bins, first.kind, palette),
+            left,
+            BUSY_HEIGHT + 1,
+            wide,
+            IDLE_HEIGHT - 2,
+          );
       }
       context.font = "10px system-ui, sans-serif";
       context.textBaseline = "bottom";
@@ -94,21 +111,48 @@ export function Minimap({ overview, device, view, whole, onView }: MinimapProps)
     onView(within({ from: middle - half, to: middle + half }, whole));
   };
   return (
-    <div
-      class="timeline-minimap"
-      style={{ height: `${height}px` }}
-      ref={measure}
-      aria-hidden="true"
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId);
-        move(event);
-      }}
-      onPointerMove={(event) => {
-        if (event.currentTarget.hasPointerCapture(event.pointerId)) move(event);
-      }}
-    >
-      <canvas ref={canvas} />
-      <div class="timeline-brush" ref={brush} />
+    <div class="timeline-tracks" aria-hidden="true">
+      <div class="timeline-names">
+        {names.map(([name, each]) => (
+          <div key={name} style={{ height: `${each}px` }}>
+            {name}
+          </div>
+        ))}
+      </div>
+      <div
+        class="timeline-minimap"
+        style={{ height: `${height}px` }}
+        ref={measure}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          move(event);
+        }}
+        onPointerMove={(event) => {
+          if (event.currentTarget.hasPointerCapture(event.pointerId)) move(event);
+        }}
+      >
+        <canvas ref={canvas} />
+        <div class="timeline-brush" ref={brush} />
+      </div>
     </div>
+  );
+}
+
+/** What of the recording is not on the map. */
+export function LeftOut({ mapped, whole, onView }: { mapped: View; whole: View; onView: (view: View) => void }) {
+  const sides = [
+    [mapped.from - whole.from, "before"],
+    [whole.to - mapped.to, "after"],
+  ] as const;
+  // Less cannot be seen.
+  const seen = sides.filter(([ns]) => ns > LEAST_SEEN * (mapped.to - mapped.from));
+  if (seen.length === 0) return null;
+  return (
+    <p class="muted timeline-left-out">
+      Not shown: {seen.map(([ns, side]) => `${formatDuration(ns)} ${side}`).join(", ")}.{" "}
+      <button type="button" class="link-button" onClick={() => onView(whole)}>
+        Show the whole recording
+      </button>
+    </p>
   );
 }

@@ -20,7 +20,14 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl, useUrlSet, writeSoon } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import type { Beside, DashboardResponse, TimelineGap, TimelineItem, TimelineOverview } from "../../api/types";
+import type {
+  Beside,
+  DashboardResponse,
+  IterationRow,
+  TimelineGap,
+  TimelineItem,
+  TimelineOverview,
+} from "../../api/types";
 import { mainDevice } from "../../model/parts";
 import { around, iterationIn, panned, rowsOf, stepOf, within, zoomed } from "../../model/timeline";
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
@@ -31,7 +38,7 @@ import { HandOver } from "./hand_over";
 import { Headline, Legend, Sums } from "./headline";
 import { Keys } from "./keys";
 import { Launches } from "./launches";
-import { Minimap } from "./minimap";
+import { LeftOut, Minimap } from "./minimap";
 import { WindowBar } from "./window_bar";
 
 /** Threads whose calls are searched for one that blocks. */
@@ -60,6 +67,7 @@ export function Timeline({ data }: { data: DashboardResponse }) {
       key={`${query.dataKey} ${query.data.state}`}
       overview={query.data}
       isMarked={data.iterations.source.kind !== "whole_capture"}
+      aggregated={data.iterations.rows.filter(({ profiled }) => profiled)}
       onReplaced={query.reload}
     />
   );
@@ -69,11 +77,13 @@ interface WindowProps {
   overview: TimelineOverview;
   /** Whether iterations are marked: otherwise the only one is all that is recorded. */
   isMarked: boolean;
+  /** The iterations that are aggregated, perhaps several in one. */
+  aggregated: readonly Pick<IterationRow, "iteration" | "stop_iteration">[];
   /** Called once the database has other tracks than these. */
   onReplaced: () => void;
 }
 
-function Page({ overview, isMarked, onReplaced }: WindowProps) {
+function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
   const { profile, round, matrixUnit, title, ...scope } = useScope();
   const url = useUrl();
   const whole = useMemo(() => ({ from: overview.start, to: Math.max(overview.stop, overview.start + 1) }), [overview]);
@@ -289,13 +299,13 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
     });
   }, [row, rest, whole]);
   const here = iterationIn(list, rest);
-  // Without marks, as the headline: from the first GPU work on, unless one looks at what was before it.
-  const [only] = isMarked ? [] : list;
-  const mapped = useStable(
-    only === undefined
-      ? whole
-      : { from: Math.min(only.start, view.from), to: Math.max(only.stop, view.to, only.start + 1) },
-  );
+  // As the headline: without marks from the first GPU work on, else without a warm-up that would take most of the width;
+  // unless one looks at what is outside.
+  const [first, last] = [aggregated[0]?.iteration ?? 0, aggregated.at(-1)?.stop_iteration ?? 0];
+  const own = list.filter(({ iteration }) => iteration >= first && iteration <= last);
+  const theirs = { from: own[0]?.start ?? whole.from, to: own.at(-1)?.stop ?? whole.to };
+  const told = isMarked && 2 * (theirs.to - theirs.from) > whole.to - whole.from ? whole : theirs;
+  const mapped = useStable({ from: Math.min(told.from, view.from), to: Math.max(told.to, view.to) });
   const announced =
     gap !== null
       ? `Gap of ${formatDuration(gap.duration)}, ${gap.label}`
@@ -308,6 +318,11 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
   );
   return (
     <div class="stacked">
+      {device === null && (
+        <header class="headline">
+          <h2>No GPU work was recorded: this is what the host did.</h2>
+        </header>
+      )}
       {device !== null && (
         <Headline
           parts={known}
@@ -334,7 +349,15 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
           )
         }
       >
-        <Minimap overview={overview} device={device} view={view} whole={mapped} onView={show} />
+        <Minimap
+          overview={overview}
+          device={device}
+          label={device === null ? "ops" : devices.length > 1 ? `GPU ${device}` : "GPU"}
+          view={view}
+          whole={mapped}
+          onView={show}
+        />
+        <LeftOut mapped={mapped} whole={whole} onView={show} />
         <WindowBar
           act={act}
           step={step}
