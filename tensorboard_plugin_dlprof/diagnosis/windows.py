@@ -240,7 +240,7 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
     if few_make_the_mean(sum(wall_ns[position] for position in positions) // len(positions), median):
         longest = max(positions, key=lambda position: wall_ns[position])
         sentences.append(
-            f"Few long ones make the mean: half take up to {short_duration(median)}, iteration {names[longest]} took "
+            f"Long ones make the mean: half take up to {short_duration(median)}, iteration {names[longest]} took "
             f"{short_duration(wall_ns[longest])}."
         )
     return " ".join(sentences)

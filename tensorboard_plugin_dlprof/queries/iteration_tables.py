@@ -352,7 +352,7 @@ KERNEL_NAMES_OF_ITERATION = Table(
         USES_TENSOR_CORES,
         Column("ops", "Ops", "integer", "How many ops launched the kernel in this iteration.", "kernel.ops"),
         *calls_of_name("kernel.kernels", " in this iteration"),
-        Column("gpu_time_fraction", "Share of Iteration", "fraction",
+        Column("gpu_time_fraction", "Share", "fraction",
                "GPU time of the kernel over the sum of the GPU times of all kernels of the iteration.",
                "kernel.total * 1.0 / nullif(kernel.whole, 0)", nullable=True),
     ),

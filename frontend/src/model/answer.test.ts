@@ -16,8 +16,8 @@ describe("which iterations are counted", () => {
   it("is short where all are", () => {
     const all = { ...typical, start: 0, why: [], said: "Iterations 5 to 8: 4 of 4 recorded." };
     expect(saidOf({ typical: all }, { iterations })).toBe("All 4 iterations.");
-    const few = { ...all, said: `${all.said} Few long ones make the mean.` };
-    expect(saidOf({ typical: few }, { iterations })).toBe("All 4 iterations. Few long ones make the mean.");
+    const few = { ...all, said: `${all.said} Long ones make the mean.` };
+    expect(saidOf({ typical: few }, { iterations })).toBe("All 4 iterations. Long ones make the mean.");
   });
 });
 

@@ -1,13 +1,19 @@
 /** The kernels that the selected iteration launched: DLProf's Kernels by Iteration. */
 import { DataTable } from "../../components/table/data_table";
 
-export function KernelsByIteration({ iteration }: { iteration: string }) {
+export interface OfIteration {
+  iteration: string;
+  /** What it is called: `Iteration 12`, or the whole recording. */
+  where: string;
+}
+
+export function KernelsByIteration({ iteration, where }: OfIteration) {
   return (
     <DataTable
       key={iteration}
       table="kernels_of_iteration"
       name="ikernels"
-      title={`Kernels Launched in Iteration ${iteration}`}
+      title={`Kernels Launched in ${where}`}
       noun="kernels"
       links={{ iteration }}
       empty="This iteration launched no kernel, or it is not part of the aggregation."

@@ -1,19 +1,19 @@
 /** The kernels of the selected iteration, those of one name as one row. */
 import { DataTable } from "../../components/table/data_table";
+import type { OfIteration } from "./kernels_by_iteration";
 
-interface KernelsByNameProps {
-  iteration: string;
+interface KernelsByNameProps extends OfIteration {
   /** Whether it is the only one of the aggregation, whose kernels by name are stored: an iteration may launch millions. */
   only: boolean;
 }
 
-export function KernelsByName({ iteration, only }: KernelsByNameProps) {
+export function KernelsByName({ iteration, where, only }: KernelsByNameProps) {
   return (
     <DataTable
       key={iteration}
       table={only ? "kernels_of_group" : "kernel_names_of_iteration"}
       name="nkernels"
-      title={`Kernels Launched in Iteration ${iteration} by Name`}
+      title={`Kernels Launched in ${where} by Name`}
       noun="kernels"
       // Of no group: those too that have no path, such as kernels whose launch was not recorded.
       links={only ? { group: "" } : { iteration }}

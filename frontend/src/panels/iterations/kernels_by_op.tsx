@@ -2,8 +2,9 @@
 import { Hint } from "../../components/hint";
 import { DataTable } from "../../components/table/data_table";
 import { useUrl } from "../../frame/url";
+import type { OfIteration } from "./kernels_by_iteration";
 
-export function KernelsByOp({ iteration }: { iteration: string }) {
+export function KernelsByOp({ iteration, where }: OfIteration) {
   const op = useUrl()["oops.row"] ?? "";
   return (
     <>
@@ -11,7 +12,7 @@ export function KernelsByOp({ iteration }: { iteration: string }) {
         key={iteration}
         table="ops_of_iteration"
         name="oops"
-        title={`Kernels Launched in Iteration ${iteration} by Op`}
+        title={`Kernels Launched in ${where} by Op`}
         noun="ops"
         links={{ iteration }}
         pageSize={10}
@@ -29,7 +30,7 @@ export function KernelsByOp({ iteration }: { iteration: string }) {
           key={`${iteration} ${op}`}
           table="kernels_of_iteration_op"
           name="okernels"
-          title={`Kernels of ${op} Launched in Iteration ${iteration}`}
+          title={`Kernels of ${op} Launched in ${where}`}
           noun="kernels"
           links={{ iteration, op }}
           pageSize={10}

@@ -234,6 +234,8 @@ function NumberField({ label, value, placeholder, lowest, highest, onChange }: N
         ref={input}
         type="number"
         class="input"
+        // Nothing to choose is no tab stop.
+        disabled={lowest === highest && value === lowest}
         min={lowest}
         max={highest === 1e9 ? undefined : highest}
         step={1}

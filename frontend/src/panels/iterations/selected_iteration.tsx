@@ -68,6 +68,8 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
   const iteration = useSelected(data);
   const only = data.performance.profiled_iterations === 1;
   const whole = data.iterations.source.kind === "whole_capture";
+  const several = data.gpu_utilization.devices.filter(({ in_use: inUse }) => inUse).length > 1;
+  const where = whole ? "the Whole Recording" : `Iteration ${iteration}`;
   const table = (
     <IterationTable
       name="iters"
@@ -90,19 +92,18 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
               value={by}
               to={(id) => ({ "iters.by": id === "name" ? null : id })}
             />
-            {!whole && (
-              <span class="muted">
-                Kernels are listed under the iteration that launched them, or that they began in where no launch was
-                recorded; GPU time above counts in the one that they ran in.
-              </span>
-            )}
+            <span class="muted">
+              {several && "Kernels of all GPUs, whose times are summed. "}
+              {!whole &&
+                "Kernels are listed under the iteration that launched them, or that they began in where no launch was recorded; GPU time above counts in the one that they ran in."}
+            </span>
           </div>
           {by === "op" ? (
-            <KernelsByOp iteration={iteration} />
+            <KernelsByOp iteration={iteration} where={where} />
           ) : by === "kernel" ? (
-            <KernelsByIteration iteration={iteration} />
+            <KernelsByIteration iteration={iteration} where={where} />
           ) : (
-            <KernelsByName iteration={iteration} only={only} />
+            <KernelsByName iteration={iteration} where={where} only={only} />
           )}
         </>
       )}
