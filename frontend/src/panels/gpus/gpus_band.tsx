@@ -57,12 +57,16 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const shareOfMean = (ns: number): string => formatShare(shareOf(ns, mean));
   const idleFor =
     cause === undefined ? "" : `idle longest for: ${withinSentence(cause.kind.label)}, ${shareOfMean(cause.ns)}`;
+  // Without kernels it may have been busy all the same.
+  const copying =
+    parts !== undefined && computeOf(parts) === 0 && parts.copy > 0 ? `copying for ${shareOfMean(parts.copy)}` : "";
+  const did = [copying, idleFor].filter(Boolean).join("; ");
   // The bar of a GPU that is alone says what it did; of several, this is the one that did least.
   const told =
     parts === undefined
       ? ""
       : gpu === ""
-        ? capitalized([idleFor, idleFor === "" ? "" : of].filter(Boolean).join(" "))
+        ? capitalized([did, did === "" ? "" : of].filter(Boolean).join(" "))
         : whose +
           [
             [
