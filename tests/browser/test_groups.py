@@ -342,6 +342,9 @@ def test_the_graph_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
 def test_without_a_gpu_nothing_is_said_of_tensor_core_use(page: Page, tensorboard: TensorBoard) -> None:
     """A recording of the CPU alone tells which ops are eligible, and not that none of them uses Tensor Cores."""
     page.goto(tensorboard.page(run="cpu", view="modules"))
+    expect(page.locator(".headline")).to_contain_text(
+        re.compile(r"takes most CPU time: .*No kernels were recorded", re.DOTALL)
+    )
     heads = page.get_by_role("treegrid").get_by_role("columnheader")
     expect(heads.filter(has_text="TC Eligible")).to_have_count(1)
     expect(heads.filter(has_text="Using TC")).to_have_count(0)

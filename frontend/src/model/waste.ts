@@ -2,7 +2,7 @@
 import { formatCount, formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { pathOf, type Rows, type TreeRow } from "./group_tree";
-import { limitedNs, mayBeMoreTime, tensorCoreShare, type Measure } from "./tree_values";
+import { limitedNs, mayBeMoreTime, tensorCoreShare, timeOf, type Measure } from "./tree_values";
 
 /** What must be of the time of all kernels that compute for its cause to be named. */
 const LEAST = 0.01;
@@ -63,7 +63,7 @@ export function onUnitsInWords(row: TreeRow, matrixUnit: string): string {
 }
 
 export interface Waste {
-  /** What has most GPU time; null without any. */
+  /** What has most GPU time, or CPU time where there is none; null without any. */
   longest: TreeRow | null;
   /** What could gain most time; null where no gain is known. */
   gains: TreeRow | null;
@@ -97,7 +97,8 @@ export function wasteOf(rows: Rows): Waste {
   const sum = (measure: Measure): number => roots.reduce((all, { values }) => all + values[measure], 0);
   const limited = deepest(rows, limitedNs);
   const some = (measure: Measure): boolean => roots.some(({ unknown }) => unknown.has(measure));
-  const longest = deepest(rows, ({ values }) => values.gpu_time_ns);
+  const { by } = timeOf(roots);
+  const longest = deepest(rows, ({ values }) => values[by]);
   const gains = deepest(rows, ({ values }) => values.gain_ns);
   return {
     longest,

@@ -104,7 +104,7 @@ interface LegendProps {
 }
 
 function Legend({ matrixUnit, onGpu, unknown, without, share }: LegendProps) {
-  const sum = ofIterations("Times: sum of", useScope().iterations);
+  const sum = ofIterations(", sum of", useScope().iterations);
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
       {(
@@ -122,8 +122,9 @@ function Legend({ matrixUnit, onGpu, unknown, without, share }: LegendProps) {
           {text}
         </li>
       ))}
-      <li class="muted">Filled: share of the time</li>
-      {sum !== "" && <li class="muted">{sum}</li>}
+      <li class="muted">
+        Filled: share of the {onGpu ? "GPU" : "CPU"} time{sum}
+      </li>
       {without > 0 && (
         <li class="muted">
           Not in the graph: {formatDuration(without)} ({formatShare(share)}) of work without a module
@@ -238,8 +239,8 @@ function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
   useLayoutEffect(() => {
     const node = graph.nodes.find(({ row }) => row.key === selected);
     if (node !== undefined && selected !== linked.current) bring(node);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each selection and width, not wherever the user moves it to
-  }, [selected, width]);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each selection and size, not wherever the user moves it to
+  }, [selected, width, height]);
   /** Opens or closes a node, which stays where it is on screen while the others make room. */
   const toggle = (node: GraphNode): void => {
     const then = lay((row) => (row === node.row ? !isOpen(row) : isOpen(row))).nodes.find(

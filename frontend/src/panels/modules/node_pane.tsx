@@ -11,7 +11,7 @@ import { Layout, NarrowTypes } from "../../components/framework_advice";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { Duration, Share, TimeIn, YesNo } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
-import { formatCount, formatCounted, UNKNOWN } from "../../format/number";
+import { formatCount, formatCounted, ofIterations, UNKNOWN } from "../../format/number";
 import { readableAndExact, unitOf } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf } from "../../frame/use_op_rates";
@@ -46,6 +46,12 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   const { members, values } = row;
   const links = linksOf(tree.rows.tree, row);
   const levelsAbove = chainOf(row).slice(0, -1);
+  const summed = [
+    members.length > 1 ? `${formatCount(members.length)} alike, added up` : "",
+    ofIterations(members.length > 1 ? "sum of" : "Sum of", scope.iterations),
+  ]
+    .filter(Boolean)
+    .join(", ");
   // Without any work of a GPU in the recording it is not known what one would have done.
   const known = (measure: Measure): number | null =>
     !scope.onGpu && OF_GPU.has(measure) ? null : knownOf(row, measure);
@@ -81,7 +87,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
           </button>
         )}
       </div>
-      {members.length > 1 && <p class="muted">{formatCount(members.length)} alike, added up.</p>}
+      {summed !== "" && <p class="muted">{summed}</p>}
       {scope.onGpu ? (
         <Advice row={row} unit={unit} framework={scope.framework} narrows={!withKernels && links?.op === undefined} />
       ) : (

@@ -13,6 +13,7 @@ import { pathOf, type TreeRow } from "../../model/group_tree";
 import { iterationGain } from "../../model/iteration_gain";
 import { labelOf } from "../../model/kernel_name";
 import { boundInWords } from "../../model/shades";
+import { timeOf } from "../../model/tree_values";
 import { eligibleSentence, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
 
 const ABOVE_RATES = "Kernel time above the GPU's published rates";
@@ -24,12 +25,13 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const inIterations = ofIterations(" in", iterations);
   const named = gains === null || isLongestUntold ? longest : gains;
   if (named === null) return null;
-  const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
-  const time = named.values.gpu_time_ns;
+  const { by, whole } = timeOf(tree.unordered.roots);
+  const isOnGpu = by === "gpu_time_ns";
+  const time = named.values[by];
   const [missing] = tree.missing;
   const about = [onUnitsInWords(named, matrixUnit), boundInWords(named)].filter(Boolean).join(", ");
   const unknown = gains === null ? "What modules could gain" : isLongestUntold ? "What it could gain" : "";
-  const sentences = [
+  const sentencesOfGpu = [
     <>
       {about}. {/* What holds for the named row is said of it, once. */}
       {limited?.key === named.key && (
@@ -54,14 +56,17 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     ),
     gains !== null && iterationGain(busy) !== "" && <IterationGain />,
     <>
-      {whole > 0 && eligibleSentence(ops, matrixUnit)}{" "}
+      {eligibleSentence(ops, matrixUnit)}{" "}
       {unknown !== "" && missing !== undefined && (
         <>
           {unknown} is not known without {lowered(missing.what)}. {missing.hint}
         </>
       )}
     </>,
-  ].filter((sentence) => sentence !== false);
+  ];
+  const sentences = (isOnGpu ? sentencesOfGpu : [ops.eligible > 0 && withoutKernels(ops.eligible, matrixUnit)]).filter(
+    (sentence) => sentence !== false,
+  );
   return (
     <header class="headline waste" {...stop}>
       <h2>
@@ -76,7 +81,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           </>
         ) : (
           <>
-            takes most GPU time: <strong class="nowrap">{formatDuration(time)}</strong>
+            takes most {isOnGpu ? "GPU" : "CPU"} time: <strong class="nowrap">{formatDuration(time)}</strong>
             {inIterations}, {formatShare(shareOf(time, whole))}.
           </>
         )}
@@ -89,6 +94,10 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     </header>
   );
 }
+
+/** Without work of a GPU in the recording. */
+const withoutKernels = (eligible: number, unit: string): string =>
+  `Eligible for ${unit}s: ${formatCounted(eligible, "op")}. No kernels were recorded, which would tell which of them use ${unit}s.`;
 
 /** Lowered, but for abbreviations. */
 const lowered = (text: string): string =>
