@@ -171,7 +171,7 @@ def test_the_selected_row_stays_in_sight(opened: Page) -> None:
         return float(scroller.evaluate("element => element.clientHeight"))
 
     before = height()
-    assert before > 600
+    assert before > 550
     row = ops_table(opened).locator("tbody tr").nth(18)
     row.locator("td").nth(3).click()
     expect(opened.get_by_role("region", name=re.compile("^Kernels of"))).to_be_visible()

@@ -39,6 +39,7 @@ const kindsOf = (unit: string): readonly (readonly [ColourClass, string])[] => [
   ["unknown_kernel", `Use of ${unit}s not known`],
   ["communication", "Communication"],
   ["memory", "Copies"],
+  ["cpu", "On the CPU"],
 ];
 
 /** What a direction is called where there is little room. */
