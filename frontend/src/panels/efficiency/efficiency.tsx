@@ -84,9 +84,11 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       </OneStop>
       <div class="span-all stacked">
         <RankedOps rated={rated} gains={gains} />
-        <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
       </div>
-      <Missing rates={rates} />
+      <div class="span-all efficiency-last">
+        <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
+        <Missing rates={rates} />
+      </div>
     </div>
   );
 }
