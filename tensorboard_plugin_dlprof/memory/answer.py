@@ -28,6 +28,7 @@ from tensorboard_plugin_dlprof.units import percentage, shares, size
 SCHEMA = "dlprof-memory-1"
 MOST_OWNERS = 50
 MOST_ITERATIONS = 10_000
+_LEAST = 0.0005
 
 
 def answer(profile: Profile, source: str, at_ns: int | None = None) -> dict[str, Any]:
@@ -82,8 +83,8 @@ def headline(profile: Profile) -> str:
     peak = peak_of(history)
     held = by_category(history, peak.state)
     parts = zip(held, shares([each.num_bytes for each in held], peak.in_use_bytes), strict=True)
-    # All of it is taken from the driver.
-    named = [] if history.measure == "driver" else [*parts][:3]
+    # All of it is taken from the driver; what is next to nothing is in the table.
+    named = [] if history.measure == "driver" else [each for each in parts if each[1] is None or each[1] >= _LEAST][:3]
     consists = ", ".join(
         f"{size(each.num_bytes) if share is None else percentage(share)} {each.name}" for each, share in named
     )

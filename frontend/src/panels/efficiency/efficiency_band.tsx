@@ -38,9 +38,9 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
             <span>
               {formatScaled(flops, "FLOP")} in{" "}
               {isMostlyUnknown(rates)
-                ? "those whose shapes are known"
-                : "matrix multiplications, convolutions and attention"}
-              {ofIterations(" of", iterations)}.
+                ? `those whose shapes are known${ofIterations(", of", iterations)}`
+                : `matrix multiplications, convolutions and attention${ofIterations(" of", iterations)}`}
+              .
             </span>
             {peak !== "" && <span>{peak}</span>}
             {isLowerBound(rates) && !isMostlyUnknown(rates) && (
