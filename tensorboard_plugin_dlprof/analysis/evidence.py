@@ -15,8 +15,8 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.classify.frames import is_own
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
-from tensorboard_plugin_dlprof.diagnosis.answer import without_layers
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op
 from tensorboard_plugin_dlprof.units import short_duration
@@ -58,7 +58,7 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
         for pair, time, count in zip(pairs.tolist(), times, counts, strict=True):
             op, name = pair >> 32, pair & 0xFFFFFFFF
             known = signals.associated[op]
-            texts = (_INDEX.sub("", ops[op].name), _INDEX.sub("", ops[op].op_type)) if known else ("", "")
+            texts = (path_pattern(ops[op].name), path_pattern(ops[op].op_type)) if known else ("", "")
             group = result.setdefault((*texts, name, device if several else None), _Group())
             group.time_ns += time
             group.count += count
@@ -86,7 +86,7 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
             group.time_ns,
             group.count,
             _size(signals, row_of_op.get(group.op)),
-            path=path_of_group(ops[group.op].name) if group.ops > 1 else "",
+            path=path_pattern(ops[group.op].name) if group.ops > 1 else "",
             call=_own_and_telling(strings[name])[1],
             device=device,
             **_stretch(signals, rows, names, group.pairs, device),
@@ -134,7 +134,7 @@ def most_in(signals: Signals, evidence: Sequence[Evidence], device: int | None) 
     names = {op.op_id: op.name for op in signals.profile.ops} if evidence else {}
     for row in evidence:
         if row.kind == "op":
-            paths[path_of_group(names[row.key])] += row.time_ns or 0
+            paths[path_pattern(names[row.key])] += row.time_ns or 0
     if not paths:
         return ""
     ((path, time_ns),) = paths.most_common(1)
@@ -145,20 +145,6 @@ def most_in(signals: Signals, evidence: Sequence[Evidence], device: int | None) 
 
 MUCH: Final = 0.05
 """Share of the evidence from which a path is worth naming."""
-
-
-def without_indices(path: str) -> str:
-    """A path without what tells repetitions apart, such as the index of a layer."""
-    return _INDEX.sub("", path)
-
-
-def path_of_group(path: str) -> str:
-    """The path that ops share which differ by an index: ``/layers.*/linear``, ``/Block[]/linear``."""
-    return _INDEX.sub("*", without_layers(path))
-
-
-_INDEX: Final = re.compile(r"(?<=[./_\[])\d+(?=[./_\]]|\Z)|(?<!\d)\d+(?=/)")
-"""Numbers in a path that tell repetitions apart, such as the index of a layer."""
 
 
 def _size(signals: Signals, row: int | None) -> str:

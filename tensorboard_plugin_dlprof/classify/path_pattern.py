@@ -1,4 +1,4 @@
-"""The path of an op without what only counts repetitions, by which ops that do the same are summed."""
+"""The path of an op without what only counts repetitions, by which ops that do the same are summed and named."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_KEPT = 500
 
 
 def path_pattern(path: str, own_name: int = 0) -> str:
-    """The path with ``#`` in place of numbers that count repetitions, and without indices in brackets.
+    """The path with ``*`` in place of numbers that count repetitions, and without indices in brackets.
 
     Args:
         path: of an op, such as ``/ResNet/layer3/Bottleneck[2]/conv1/conv2d``.
@@ -32,8 +32,8 @@ def path_pattern(path: str, own_name: int = 0) -> str:
 
 def _pattern(path: str, own_name: int) -> str:
     modules, slash, name = _INDEX.sub("", path).rpartition("/")
-    name = _NUMBER.sub("#", name)
-    return name if own_name else f"{_NUMBER_OF_MODULE.sub('#', modules)}{slash}{name}"
+    name = _NUMBER.sub("*", name)
+    return name if own_name else f"{_NUMBER_OF_MODULE.sub('*', modules)}{slash}{name}"
 
 
 _known = lru_cache(1 << 14)(_pattern)

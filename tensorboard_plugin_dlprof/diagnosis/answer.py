@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import begins_new, stable_order
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
@@ -254,15 +255,8 @@ def _blocks(window: Int32s, first: int, last: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-_INDEX = re.compile(r"\[\d+\]")
-
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])")
 """A number that is a word of its own: ``blocks.18`` and ``step 5``, not ``conv2d``."""
-
-
-def without_layers(path: str) -> str:
-    """The path of an op without the indices of layers: causes in ``Layer[0]`` and ``Layer[1]`` are one."""
-    return _INDEX.sub("[]", path)
 
 
 def _merged(causes: list[Cause]) -> tuple[list[Cause], Int64s]:
@@ -271,13 +265,13 @@ def _merged(causes: list[Cause]) -> tuple[list[Cause], Int64s]:
 
     An op keeps its id if it is the only one, and a range its number.
     """
-    numbered_alike = Counter(_NUMBER.sub("N", path) for path in {each.path for each in causes if each.kind == "range"})
+    numbered_alike = Counter(_NUMBER.sub("*", path) for path in {each.path for each in causes if each.kind == "range"})
     sums: dict[Cause, int] = {}
     ops: dict[int, str] = {}
     rows = np.zeros(len(causes), np.int64)
     for row, cause in enumerate(causes):
-        path = without_layers(cause.path) if cause.kind == "op" or cause.path.startswith("/") else cause.path
-        if cause.kind == "range" and numbered_alike[alike := _NUMBER.sub("N", path)] > 1:
+        path = path_pattern(cause.path) if cause.kind == "op" or cause.path.startswith("/") else cause.path
+        if cause.kind == "range" and numbered_alike[alike := _NUMBER.sub("*", path)] > 1:
             path = alike
         key = msgspec.structs.replace(cause, path=path, op_id="", overlaps=0)
         rows[row] = sums.setdefault(key, len(sums))

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
-
-_NUMBER = re.compile(r"(?<=\[)\d+(?=\])|(?<=[._])\d+(?=[./]|\Z)")
-"""The number of a repeated part of a model in a path."""
 
 _LINE = re.compile(r"(.+\.pyx?)\(\d+\): ")
 """A line of a program, as snapshots tell it."""
@@ -174,8 +172,8 @@ def _sum_before(event: Int64s, num_bytes: Int64s, states: Int64s) -> Int64s:
 
 
 def repeated(path: str) -> str:
-    """A path in which the numbers of repeated parts are ``*``."""
-    return _NUMBER.sub("*", path)
+    """The path of an op or a module without the numbers of repeated parts; a line of a program as it is."""
+    return path_pattern(path) if path.startswith("/") and not _LINE.match(path) else path
 
 
 def _open(history: History, state: int) -> Blocks:

@@ -36,7 +36,7 @@ def test_repeated_layers_are_one_group_by_direction() -> None:
     b += [op("/m/layer0/linear", 70, direction="bprop", start_ns=9)]
     data = as_json(compare([recording(a, iterations=[1000])], [recording(b, iterations=[1110])]))
     groups = {(group["name"], group["direction"]): group for group in data["groups"]}
-    forward, backward = groups["/m/layer#/linear", "forward"], groups["/m/layer#/linear", "backward"]
+    forward, backward = groups["/m/layer*/linear", "forward"], groups["/m/layer*/linear", "backward"]
     assert (forward["a_ops"], forward["b_ops"], forward["a_ns"], forward["b_ns"]) == (2, 3, 200, 270)
     assert (forward["work_ns"], forward["speed_ns"]) == (90, -20)
     assert backward["change_ns"] == 20
@@ -49,7 +49,7 @@ def test_ops_of_one_side_are_grouped_apart_from_those_of_both() -> None:
     a, b = ([op(f"/m/layer{i}/linear", 100) for i in range(layers)] for layers in (2, 3))
     columns, rows = rows_of_tables(compare([recording(a)], [recording(b)]))["compare_new"]
     (row,) = [dict(zip(columns, row, strict=True)) for row in rows]
-    assert (row["name"], row["a_ops"], row["b_ops"], row["change_ns"]) == ("/m/layer#/linear", 0, 1, 100)
+    assert (row["name"], row["a_ops"], row["b_ops"], row["change_ns"]) == ("/m/layer*/linear", 0, 1, 100)
 
 
 def test_shares_of_a_change_that_cancels_out_are_unknown() -> None:
@@ -69,7 +69,7 @@ def test_a_group_is_tested_as_a_whole() -> None:
     data = as_json(comparison)
     assert (data["tested_rows"], data["changed_rows"]) == (2, 2)
     assert (data["tested_groups"], data["changed_groups"]) == (1, 0)
-    (group,) = (group for group in data["groups"] if group["name"] == "/m/layer#/x")
+    (group,) = (group for group in data["groups"] if group["name"] == "/m/layer*/x")
     assert group["interval"] == [1, 1]
     a[0].samples = []
     data = as_json(compare([recording(a, iterations=iterations)], [recording(b, iterations=iterations)]))
@@ -82,7 +82,7 @@ def test_reports_rank_groups_within_the_width_of_a_terminal() -> None:
     a, b = ([op(path.format(i), time) for i in range(24)] for time in (100, 200))
     pairs = [(compare([recording(a)], [recording(b)]), [])]
     written = text(pairs, 5)
-    assert "/model/…/layer#/attention/linear forward ×24" in written
+    assert "/model/…/layer*/attention/linear forward ×24" in written
     assert max(map(len, written.splitlines())) <= 100
     for write in (markdown, html):
         assert f"{path.format('#')} forward ×24".replace("_", "\\_") in write(pairs, 5) or "×24" in write(pairs, 5)

@@ -81,4 +81,4 @@ def test_ranges_that_differ_in_a_number_are_one(tmp_path: Path) -> None:
     trace.write_text(json.dumps({"traceEvents": [*step(500), *FIRST, *ranges, *launch(2, 400, 406, 94)]}))
     data = as_data(diagnose(profile_of(trace)), "trace.json")
     paths = {row["path"]: row["time_ns"] for row in data["mean"]["devices"]["0"]["rows"] if row["kind"] == "range"}
-    assert paths == {"blocks.N.forward": 40_000, "request 7": 20_000, "conv1d": 20_000, "conv2d": 20_000}
+    assert paths == {"blocks.*.forward": 40_000, "request 7": 20_000, "conv1d": 20_000, "conv2d": 20_000}

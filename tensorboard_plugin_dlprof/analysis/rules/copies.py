@@ -6,7 +6,6 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import path_of_group, without_indices
 from tensorboard_plugin_dlprof.analysis.exposed import Transfers, inside, most_exposed
 from tensorboard_plugin_dlprof.analysis.program import CUDA_LINK, TENSORRT_LINK
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
@@ -15,6 +14,7 @@ from tensorboard_plugin_dlprof.analysis.rules.transfers import iteration_of
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
@@ -249,7 +249,7 @@ def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[
     table, profile = signals.profile.memcpys, signals.profile
     ops, of_op = numbered(table.op[transfers.rows])
     paths: dict[str, int] = {}  # Calls of one path, of any layer, are one row, which opens the op with the most time.
-    path = [paths.setdefault(without_indices(profile.ops[op].name), len(paths)) for op in ops.tolist()]
+    path = [paths.setdefault(path_pattern(profile.ops[op].name), len(paths)) for op in ops.tolist()]
     key = np.array(path, np.int64)[of_op] << 8 | (table.copy_kind[transfers.rows] & 31) << 2 | (reported + 1)
     _, number = numbered(key)
     time = np.bincount(number, weights=transfers.alone_ns).astype(np.int64)
@@ -276,7 +276,7 @@ def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[
                     if not associated
                     else op.name
                     if len(distinct_values(table.op[transfers.rows[own]])) == 1
-                    else path_of_group(op.name)
+                    else path_pattern(op.name)
                 ),
                 call=call or op.op_type,
                 device=transfers.device.device,

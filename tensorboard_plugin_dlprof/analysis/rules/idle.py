@@ -32,8 +32,9 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Pool,
     Severity,
 )
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, without_layers
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row
 from tensorboard_plugin_dlprof.diagnosis.calls import frees, is_of_pool
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
@@ -307,7 +308,7 @@ def _launching_paths(signals: Signals) -> set[str]:
     profile = signals.profile
     tables = (profile.kernels, profile.memcpys, profile.memsets, profile.graphs)
     rows = distinct_values(np.concatenate([table.op for table in tables])).tolist()
-    return {without_layers(profile.ops[row].name) for row in rows}
+    return {path_pattern(profile.ops[row].name) for row in rows}
 
 
 _PLAIN_OP: Final = Expression(r"^/(?:.*/)?[a-z_]\w*$")

@@ -9,13 +9,13 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import path_of_group
 from tensorboard_plugin_dlprof.analysis.exposed import Transfers, collectives
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.expressions import Expression
 
@@ -111,7 +111,7 @@ def _names(signals: Signals, transfers: Transfers) -> tuple[Evidence, ...]:
     of_pair = []
     for pair in pairs.tolist():
         op, name = signals.profile.ops[pair >> 32], pair & 0xFFFFFFFF
-        path = path_of_group(op.name) if op.eligibility != Eligibility.UNASSOCIATED else ""
+        path = path_pattern(op.name) if op.eligibility != Eligibility.UNASSOCIATED else ""
         of_pair.append(paths.setdefault((path, name), len(paths)))
     group = np.array(of_pair, np.int64)[number]
     time = np.bincount(group, weights=transfers.length_ns).astype(np.int64)
