@@ -380,3 +380,22 @@ def test_the_way_to_several_gpus_stands_beside_the_title(page: Page, tensorboard
     page.goto(tensorboard.page(run=real_run))
     expect(page.get_by_role("button", name="More about GPU Utilization")).to_be_visible()
     assert heights_of_heads(page) == {40}
+
+
+def test_groups_are_told_by_iteration_as_the_answer_is(page: Page, tensorboard: TensorBoard) -> None:
+    """Times and calls stand beside gains of an iteration; the tips tell what they are the means of."""
+    profile, count = (
+        tensorboard.profile("amp")["id"],
+        tensorboard.dashboard("amp")["performance"]["profiled_iterations"],
+    )
+    assert count > 1
+    first = tensorboard.get("table", profile=profile, table="op_paths", sort="-gpu_time_ns", limit=1)["rows"][0]
+    page.goto(tensorboard.page(run="amp"))
+    table = panel(page, "Where GPU Time Goes")
+    heads = table.locator("thead th").filter(has_text="per iteration")
+    expect(heads).to_have_text([re.compile("Calls"), re.compile(r"GPU Time \(ms\)"), re.compile("Could Gain")])
+    calls, time = table.locator("tbody tr").first.locator("td.number").all()[1:3]
+    assert calls.inner_text() == f"{first['calls'] / count:g}"
+    assert float(time.inner_text()) == pytest.approx(first["gpu_time_ns"] / count / 1e6, rel=0.005)
+    assert f"{first['gpu_time_ns']:,} ns" in tip_of(time)
+    expect(page.locator(".panels-note")).to_have_text(f"DLProf's panels: times are sums of {count} iterations.")

@@ -107,7 +107,6 @@ def test_what_several_iterations_are_summed_in_says_so(page: Page, tensorboard: 
     count = tensorboard.dashboard("amp")["performance"]["profiled_iterations"]
     assert count > 1
     for view, names in (
-        ("dashboard", ["Where GPU Time Goes"]),
         ("ops", ["Where GPU Time Goes", "Ops by Path"]),
         ("gpus", ["GPUs"]),
     ):

@@ -11,11 +11,11 @@ interface IterationStripProps {
   iteration: string;
   /** How long the iteration is elsewhere on the page: that of a recording without marks is shown from its first GPU work on. */
   duration_ns?: number | null;
-  /** How many times as high as on the Timeline its rows are. */
-  times?: number;
+  /** Whether it is as high as what is beside it. */
+  fill?: boolean;
 }
 
-export function IterationStrip({ iteration, duration_ns: duration = null, times = 1 }: IterationStripProps) {
+export function IterationStrip({ iteration, duration_ns: duration = null, fill = false }: IterationStripProps) {
   const { profile, round } = useScope();
   const { data, error } = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
   const selected = data?.iterations.list.find((each) => String(each.iteration) === iteration);
@@ -33,7 +33,7 @@ export function IterationStrip({ iteration, duration_ns: duration = null, times 
           {formatDuration(start)} on, of the {formatDuration(duration)} recorded.
         </p>
       )}
-      <TimelineStrip from={start} to={stop} devices={main === null ? [] : [Number(main[0])]} times={times} />
+      <TimelineStrip from={start} to={stop} devices={main === null ? [] : [Number(main[0])]} fill={fill} />
     </>
   );
 }

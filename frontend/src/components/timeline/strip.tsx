@@ -14,7 +14,9 @@ import { navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { mayShow, rowsOf, streamsShown } from "../../model/timeline";
 import { timelineLink, type View } from "../../model/timeline_link";
+import { useHeight } from "../use_width";
 import { ViewLink } from "../view_link";
+import { AXIS_HEIGHT } from "./drawing";
 import { Tracks } from "./tracks";
 import { useWindow } from "./use_window";
 
@@ -27,13 +29,15 @@ export interface TimelineStripProps {
   marked?: readonly View[];
   /** Most streams, beside those that communicate. */
   most?: number;
-  /** How many times as high as on the Timeline rows are, where there is room. */
-  times?: number;
+  /** Whether rows are higher than on the Timeline where their surroundings leave room. */
+  fill?: boolean;
   /** Whether a link below leads to the window itself. */
   link?: boolean;
 }
 
 const MOST_THREADS = 2;
+/** Higher rows are walls of colour. */
+const MOST_TIMES = 4;
 const NO_MARKS: readonly View[] = [];
 
 /** As high as most strips, so that what stands below moves little when it is there. */
@@ -43,7 +47,8 @@ export function StripToCome() {
 
 export function TimelineStrip(props: TimelineStripProps) {
   const { from, to, devices: asked = [], host = true, marked = NO_MARKS, most = 4, link = true } = props;
-  const { times = 1 } = props;
+  const { fill = false } = props;
+  const [measureHeight, height] = useHeight(0);
   const { profile, round } = useScope();
   const overview = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal)).data;
   const [width, setWidth] = useState(0);
@@ -86,35 +91,42 @@ export function TimelineStrip(props: TimelineStripProps) {
         .filter((row) => row.kind !== "stream" || shown.has(row))
         // A lane in which nothing happens tells nothing; that a GPU was never idle does.
         .filter((row) => row.kind === "idle" || mayShow(row, view, answer))
-        .map((row) => ({ ...row, height: row.height * times }))
     );
-  }, [asking, answer, overview, most, times, view]);
+  }, [asking, answer, overview, most, view]);
+  const least = rows.reduce((sum, row) => sum + row.height, 0);
+  const times = Math.max(1, Math.min(MOST_TIMES, (height - AXIS_HEIGHT) / least));
+  const drawn = useMemo(
+    () => (fill ? rows.map((row) => ({ ...row, height: Math.floor(row.height * times) })) : rows),
+    [fill, rows, times],
+  );
   if (overview === null) return <StripToCome />;
   if (rows.length === 0) return null;
   return (
-    <div class="timeline-strip">
-      <Tracks
-        overview={overview}
-        answer={answer}
-        failed={error !== null}
-        rows={rows}
-        view={view}
-        whole={view}
-        marked={marked}
-        lines={[]}
-        dragged={null}
-        label={`Timeline of ${formatDuration(view.to - view.from)}`}
-        onWidth={setWidth}
-        onSelect={(selected) =>
-          navigate(
-            timelineLink({
-              ...view,
-              ...(selected === null ? {} : "item" in selected ? { item: selected.item } : { gap: selected }),
-            }),
-            true,
-          )
-        }
-      />
+    <div class={fill ? "timeline-strip strip-fill" : "timeline-strip"}>
+      <div ref={fill ? measureHeight : null} style={fill ? { minHeight: `${AXIS_HEIGHT + least}px` } : {}}>
+        <Tracks
+          overview={overview}
+          answer={answer}
+          failed={error !== null}
+          rows={drawn}
+          view={view}
+          whole={view}
+          marked={marked}
+          lines={[]}
+          dragged={null}
+          label={`Timeline of ${formatDuration(view.to - view.from)}`}
+          onWidth={setWidth}
+          onSelect={(selected) =>
+            navigate(
+              timelineLink({
+                ...view,
+                ...(selected === null ? {} : "item" in selected ? { item: selected.item } : { gap: selected }),
+              }),
+              true,
+            )
+          }
+        />
+      </div>
       {link && (
         <p class="muted timeline-open">
           <ViewLink to={timelineLink(view)}>Open in the Timeline</ViewLink>

@@ -1,5 +1,7 @@
 /** DLProf's panels of the Dashboard, below the answer: utilisation, resources, kernels, precisions; system and guidance folded. */
 import type { DashboardResponse } from "../../api/types";
+import { ofIterations } from "../../format/number";
+import { useScope } from "../../frame/scope";
 import { Coverage } from "./coverage";
 import { Guidance } from "./guidance";
 import { KernelTimePanel } from "./kernel_time_panel";
@@ -19,10 +21,14 @@ interface DlprofPanelsProps {
 }
 
 export function DlprofPanels({ data, timed, communicates }: DlprofPanelsProps) {
+  const { iterations } = useScope();
   return (
     <>
       {timed && (
         <>
+          {iterations > 1 && (
+            <p class="muted panels-note">DLProf's panels: times are {ofIterations("sums of", iterations)}.</p>
+          )}
           <div class="panel-row">
             <Utilization data={data} />
             <ResourceBreakdown data={data} communicates={communicates} />

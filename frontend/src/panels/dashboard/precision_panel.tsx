@@ -23,7 +23,6 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title="Kernel Time by Precision"
-      summed
       about={`Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Hatched: not on ${unit}s.`}
       class="span-all"
       tools={

@@ -24,9 +24,6 @@ const MOST_BARS = 64;
 /** The rule that says how iterations are to be marked. */
 export const NOT_MARKED = "no_iterations_detector";
 
-/** The strip of the only iteration is as high as the findings beside it need. */
-const ROOM_TIMES = 2;
-
 interface StepsPanelProps {
   data: DashboardResponse;
   step: Step | null;
@@ -86,7 +83,7 @@ export function StepsPanel({ data, step, advised }: StepsPanelProps) {
               </ViewLink>
             )}
           </p>
-          <Strip iteration={String(only.number)} duration_ns={recorded} times={ROOM_TIMES} />
+          <Strip iteration={String(only.number)} duration_ns={recorded} fill />
         </div>
       ) : others.length < MOST_BARS ? (
         <StepChart

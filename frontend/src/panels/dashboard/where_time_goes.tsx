@@ -10,7 +10,7 @@ import { textWidth } from "../../components/text_width";
 import { useWidth } from "../../components/use_width";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCount, ofIterations } from "../../format/number";
+import { formatCalls, formatCount, ofIterations } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -76,8 +76,7 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title={onGpu ? "Where GPU Time Goes" : "Where CPU Time Goes"}
-      summed
-      about={`The ten largest of these groups, over all GPUs and calls. A row opens the group with its ops and kernels. ${onGpu ? "DLProf: Top 10 GPU Ops." : "No GPU work was recorded."}`}
+      about={`The ten largest of these groups, over all GPUs and calls; times and calls are means of an iteration. A row opens the group with its ops and kernels. ${onGpu ? "DLProf: Top 10 GPU Ops." : "No GPU work was recorded."}`}
       class="span-all"
       tools={
         <>
@@ -122,7 +121,9 @@ interface TopTableProps {
 
 function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
-  const inAll = ofIterations("in", useScope().iterations);
+  const { iterations } = useScope();
+  const per = (sum: number | null): number | null => (sum === null ? null : sum / Math.max(iterations, 1));
+  const inAll = (sum: number | null): string => `${readableAndExact(sum)} ${ofIterations("in", iterations)}`.trim();
   const [measure, width] = useWidth(NAMES_AT_FIRST);
   const rows = page.rows.filter((row) => (numberOf(row, time) ?? 0) > 0);
   if (rows.length === 0)
@@ -132,9 +133,9 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
   const total = page.totals[time] ?? null;
   const shareOfRow = (row: Row): number | null => shareOf(numberOf(row, time), total);
   const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
-  const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
+  const unit = columnUnit(Math.max(...rows.map((row) => per(numberOf(row, time)) ?? 0)));
   const core = shortUnit(matrixUnit);
-  const summed = inAll === "" ? null : <small class="muted in-all">{inAll}</small>;
+  const perIteration = iterations > 1 ? <small class="muted per-iteration">per iteration</small> : null;
   const besides = Math.max(...rows.map((row) => textWidth(textOf(row, "direction"))));
   const room = width - PADDING - (besides === 0 ? 0 : besides + GAP);
   const places = placesApart(
@@ -156,10 +157,10 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
               </th>
             )}
             <th scope="col" class="right narrow lesser">
-              Calls
+              Calls {perIteration}
             </th>
             <th scope="col" class="right time">
-              {time === "gpu_time_ns" ? "GPU" : "CPU"} Time ({unit.name}) {summed}
+              {time === "gpu_time_ns" ? "GPU" : "CPU"} Time ({unit.name}) {perIteration}
             </th>
             <th scope="col" class="share">
               Share
@@ -185,7 +186,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                 class="right time"
                 data-tip="Kernel time less the time that it would take at the GPU's published rates, which no kernel quite reaches; for FP32 and TF32 matrix multiplications, at the 16-bit rates."
               >
-                Could Gain ({unit.name}) {summed}
+                Could Gain ({unit.name}) {perIteration}
               </th>
             )}
           </tr>
@@ -223,11 +224,16 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                   </span>
                 </td>
                 {has("ops") && <td class="right number lesser">×{formatCount(numberOf(row, "ops"))}</td>}
-                <td class="right number lesser">{formatCount(numberOf(row, "calls"))}</td>
-                <td class="right number" data-tip={readableAndExact(ns)}>
-                  {inUnit(ns, unit)}
+                <td
+                  class="right number lesser"
+                  data-tip={`${formatCount(numberOf(row, "calls"))} ${ofIterations("in", iterations)}`.trim()}
+                >
+                  {formatCalls(per(numberOf(row, "calls")) ?? 0)}
                 </td>
-                <td class="share" data-tip={`${readableAndExact(ns)} of ${readableAndExact(total)}`}>
+                <td class="right number" data-tip={inAll(ns)}>
+                  {inUnit(ns / Math.max(iterations, 1), unit)}
+                </td>
+                <td class="share" data-tip={`${readableAndExact(ns)} of ${inAll(total)}`}>
                   <span class="share-bar" aria-hidden="true">
                     <span style={{ width: `${((share ?? 0) / most) * 100}%` }}>
                       {piecesOf(row, time === "gpu_time_ns").map(({ work, share: part }) => (
@@ -245,8 +251,8 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                 )}
                 {has("bound") && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
                 {has("gain_ns") && (
-                  <td class="right number" data-tip={gain === null ? undefined : readableAndExact(Math.round(gain))}>
-                    {gain === null || gain <= 0 ? "–" : inUnit(gain, unit)}
+                  <td class="right number" data-tip={gain === null ? undefined : inAll(Math.round(gain))}>
+                    {gain === null || gain <= 0 ? "–" : inUnit(gain / Math.max(iterations, 1), unit)}
                   </td>
                 )}
               </tr>
