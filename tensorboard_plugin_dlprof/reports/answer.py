@@ -85,13 +85,18 @@ def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
     least = "at least " if {"missing_work", "launches_without_work"} & set(diagnosis["lower_bound"]) else ""
     shown = []
     if diagnosis["marked"]:
+        count = diagnosis["mean"]["iterations"]
         walls = [row["wall_ns"] for row in diagnosis["iterations"] if row["typical"]]
         unit, length = column_unit([wall])
         spread = f", ± {in_unit(_deviation(walls), length)} {unit}" if len(walls) > 1 else ""
         if walls and abs(median(walls) - wall) > _SKEWED * wall:
             spread = f"; the median is {short_duration(round(median(walls)))}"
         shown += [
-            ("Iteration time", short_duration(wall), f"The mean of {diagnosis['mean']['iterations']:,}{spread}."),
+            (
+                "Iteration time",
+                short_duration(wall),
+                f"The mean of {count:,}{spread}." if count > 1 else "The only one.",
+            ),
             *(rates or [("Iterations a second", significant(1e9 / wall) if wall else "unknown", "From their mean.")]),
         ]
     else:
@@ -189,7 +194,12 @@ def _gain(finding: Mapping[str, Any]) -> str:
         )
     low, high = gain["low_ns"], gain["high_ns"]
     text = short_range(low, high) if low else f"up to {short_duration(high)}"
-    return f"<div>{charts.whisker(f'Could gain {text}', gain['share_low'], gain['share_high'])}{escape(text)}</div>"
+    ends = share(gain["share_low"]), share(gain["share_high"])
+    part = (
+        ends[1] if ends[0] == ends[1] else f"{ends[0].removesuffix(' %')} to {ends[1]}" if low else f"up to {ends[1]}"
+    )
+    bar = charts.whisker(f"Could gain {text}", gain["share_low"], gain["share_high"])
+    return f"<div>{bar}{escape(text)}<div class=faint>{escape(part)}</div></div>"
 
 
 def _least_computing(diagnosis: Diagnosis) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from html import escape
@@ -117,7 +118,7 @@ def _throughput(connection: sqlite3.Connection, scope: Scope) -> Iterator[answer
 
 def _figures(tiles: list[answer.Tile]) -> str:
     figures = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><dd class=meaning>{escape(meaning)}</dd></div>"
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><dd class=meaning>{markup.typeset(meaning)}</dd></div>"
         for name, value, meaning in tiles
     )
     return f'<dl class="figures">{figures}</dl>' if tiles else ""
@@ -162,8 +163,8 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         ],
     )
     note = (
-        "DLProf's parts of the wall clock time, which divide idle time by what was recorded on the host; they add up "
-        "to it."
+        f"DLProf's parts of the wall clock time{_of_iterations(connection, scope)}, which divide idle time by what was "
+        "recorded on the host; they add up to it."
     ) + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns
@@ -208,7 +209,14 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
             )
         )
     table = legend(("Kind", f"Time ({unit_name})", "Share", "Names", "Launches"), rows)
-    return section("Kernel time", "Sums of durations; overlap counts twice.", chart + table)
+    of = _of_iterations(connection, scope)
+    return section("Kernel time", f"Sums of durations{of}; overlap counts twice.", chart + table)
+
+
+def _of_iterations(connection: sqlite3.Connection, scope: Scope) -> str:
+    """`` in 6 iterations``, of what is a sum over several."""
+    count = summary.performance(connection, scope)["profiled_iterations"] or 1
+    return f" in {count:,} iterations" if count > 1 else ""
 
 
 _OF_KIND = {"unknown": "unknown_kernel", "graph": "unknown_kernel"}
@@ -254,27 +262,32 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     if not result:
         return ""
     most, total = result[0][time_ns], cast("int | None", totals(connection, table, scope, asked)[time_ns])
-    time_unit, length = column_unit([row[time_ns] for row in result])
+    # As the sentence and the gains above: of an iteration.
+    iterations = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
+    time_unit, length = column_unit([row[time_ns] / iterations for row in result])
     columns: dict[str, list[str]] = {"Ops": [], f"{where} time ({time_unit})": [], "Share": []}
     columns |= {f"On {unit}s": [], "Bound by": [], f"Could gain ({time_unit})": []}
     bars, names = [], []
     for row in result:
         time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
-        on_units = (row["tensor_core_fraction"] or 0) if where == "GPU" else 0
-        other = _OF_FAMILY.get(str(row["family"]), "other_kernel") if where == "GPU" else "cpu"
+        fraction = row["tensor_core_fraction"] if where == "GPU" else None
+        on_units = fraction or 0
+        otherwise = "unknown_kernel" if fraction is None else "other_kernel"
+        other = _OF_FAMILY.get(str(row["family"]), otherwise) if where == "GPU" else "cpu"
         parts = [
             Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
             Part(time * (1 - on_units), other, f"Not on {unit}s" if other == "other_kernel" else duration(time)),
         ]
         bars.append(charts.stacked_bar(f"{where} time of {name}", parts, most))
-        names.append(f"{markup.path(name)} <span class=faint>{escape(row['direction'] or '')}</span>")
+        called = re.sub("^unassociated_", "no op: ", name)  # as on the pages
+        names.append(f"{markup.path(called)} <span class=faint>{escape(row['direction'] or '')}</span>")
         cells = (
             f"×{row['ops']:,}",
-            in_unit(time, length),
+            in_unit(time / iterations, length),
             share(time / total if total else None),
-            share(on_units) if on_units else "",
+            "" if fraction is None else share(fraction),
             row.get("bound") or "",
-            in_unit(gain, length) if gain > 0 and where == "GPU" else "",
+            in_unit(gain / iterations, length) if gain > 0 and where == "GPU" else "",
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
@@ -290,6 +303,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     return section(
         title,
         f"Ops of modules that are alike are one row. Shares are of the {where} time of all ops."
+        + (f" Times are means of {iterations:,} iterations." if iterations > 1 else "")
         + (" DLProf: Top 10 GPU Ops." if where == "GPU" else ""),
         f"<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
         f"<thead><tr><th scope=col>Group</th><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",

@@ -52,6 +52,7 @@ section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
 details { padding: 8px 16px; margin: 0 0 8px; } summary { cursor: pointer; } summary h2 { display: inline; }
 details[open] > summary { margin: 0 0 8px; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(400px, 1fr)); gap: 0 16px; }
+.pair table { width: 100%; } .pair th:not(:first-child) { text-align: right; }
 .keys { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; padding: 0; list-style: none; }
 .keys b { font-weight: 600; } code { font-size: 0.9em; overflow-wrap: anywhere; }
 svg { width: 100%; height: 28px; display: block; margin: 8px 0; } svg[viewBox$=" 180"] { height: 180px; }
