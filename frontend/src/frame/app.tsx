@@ -56,6 +56,8 @@ function useDashboard(profile: string | null, aggregation: number | null, domain
   return { query, data: query.data?.profile.id === profile ? query.data : null };
 }
 
+const LOOK_AGAIN_MS = 1000;
+
 export function App() {
   const theme = useTheme();
   const url = useUrl();
@@ -88,6 +90,13 @@ export function App() {
   useEffect(() => {
     if (query.error?.code === "not_found") reload();
   }, [query.error, reload]);
+
+  // It did not know that this version imports the profile anew, which is under way then.
+  useEffect(() => {
+    if (query.error?.code !== "not_ready") return undefined;
+    const timer = setTimeout(refresh, LOOK_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [query.error, refresh]);
 
   // What was chosen for the user belongs in the URL too: a link copied now has to open this picture.
   useEffect(() => {

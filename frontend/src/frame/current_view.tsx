@@ -51,8 +51,14 @@ export function CurrentView(props: CurrentViewProps) {
     return list.scan.state === "scanning" ? <Searching /> : <MissingProfile run={url.run} capture={url.capture} />;
   if (selected === null)
     return list.scan.state === "scanning" ? <Searching /> : <NoProfiles scan={list.scan} opened={opened} />;
-  if (selected.state !== "ready")
-    return <ImportPage profile={selected} importMode={list.import_mode} onChange={profiles.reload} />;
+  const unready: ProfileEntry | null =
+    selected.state !== "ready"
+      ? selected
+      : query.error?.code === "not_ready"
+        ? { ...selected, state: "not_imported" }
+        : null;
+  if (unready !== null)
+    return <ImportPage profile={unready} importMode={list.import_mode} onChange={profiles.reload} />;
   if (page === null || props.badAggregation) {
     const message =
       page === null
