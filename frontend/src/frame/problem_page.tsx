@@ -33,7 +33,7 @@ export function ProblemPage({ error, name, title, retry, children }: ProblemPage
   return (
     <Message tone="error" icon="warning" title={title ?? problem?.title ?? "Something went wrong"}>
       <p>
-        <strong>{error.message}</strong> {error.hint}
+        <strong>{error.message}</strong> {problem === null && error.hint}
       </p>
       {problem !== null && (
         <>

@@ -23,9 +23,8 @@ export function problemOf(code: string, name: string, message: string): Problem 
         title: "Not found",
         meaning: "The profile, its file, or the part of it that the address names is not there, or no longer there.",
         steps: [
-          "Refresh: the folder is searched again.",
-          "Select another profile above, or open the Dashboard without the link's choices.",
-          "Check that the file is still there and may be read.",
+          "Open the Dashboard without the link's choices, or select another profile above.",
+          "Check that the file is still there and may be read, and refresh: the folder is searched again.",
         ],
       };
     case "not_a_database":
