@@ -198,6 +198,7 @@ def test_the_colour_and_the_treemap(page: Page, tensorboard: TensorBoard) -> Non
     expect(box).to_be_visible()
     box.click()
     expect(page.locator(".treemap .selected")).to_have_count(1)
+    expect(page.locator(".treemap-selected")).to_have_count(1)
     expect(page.get_by_role("complementary").get_by_text("GPU time", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("groups.colour=bound"))
 

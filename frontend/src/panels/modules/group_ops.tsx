@@ -25,8 +25,8 @@ import { useOneStop } from "../../components/walking";
 
 const SCREEN_ROWS = 16;
 
-/** About, px: an icicle of as many levels as most models have. */
-const PICTURE_HEIGHT = { icicle: 146, treemap: 460 };
+/** About: an icicle of as many levels as most models have, and what the style sheet says of treemaps. */
+const PICTURE_HEIGHT = { icicle: "146px", treemap: "clamp(300px, 100vh - 500px, 460px)" };
 
 const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
 
@@ -78,20 +78,24 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
           {tree.rows.roots.length > 0 && colouring !== undefined && (
             <div class="icicle">
               <div class="icicle-head">
-                <Choice
-                  label="Colour"
-                  shown
-                  options={options}
-                  value={by}
-                  to={(id) => ({ "groups.colour": id === "cores" ? null : id })}
-                />
-                <ul class="shade-legend" aria-label={colouring.about} data-tip={colouring.about}>
-                  {colouring.legend.map(([step, label]) => (
-                    <li key={step}>
-                      <span class={`swatch shade-${step}`} /> {label}
-                    </li>
-                  ))}
-                </ul>
+                {scope.onGpu && (
+                  <>
+                    <Choice
+                      label="Colour"
+                      shown
+                      options={options}
+                      value={by}
+                      to={(id) => ({ "groups.colour": id === "cores" ? null : id })}
+                    />
+                    <ul class="shade-legend" aria-label={colouring.about} data-tip={colouring.about}>
+                      {colouring.legend.map(([step, label]) => (
+                        <li key={step}>
+                          <span class={`swatch shade-${step}`} /> {label}
+                        </li>
+                      ))}
+                    </ul>
+                  </>
+                )}
                 <span class="muted icicle-note">
                   {picture === "icicle" ? "Width" : "Area"}: {scope.onGpu ? "GPU" : "CPU"} time
                   {ofIterations(", sum of", scope.iterations)}
