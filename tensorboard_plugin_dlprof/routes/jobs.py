@@ -278,7 +278,8 @@ class RankSummary(TypedDict):
     rank: int
     world_size: int
     knows_ranks: bool
-    wait_fraction: float | None
+    communication_wait_fraction: float | None
+    """How much of its exposed communication waits for other ranks."""
     own_delay_ns: int | None
     sentence: str
 
@@ -343,13 +344,13 @@ def summary(connection: Connection, place: Place, _asked: ProfileRequest) -> dic
     """The body of ``./job_rank``: what the pages of a single rank say of its job."""
     result = queries.answer(connection)
     rank = queries.rank(connection, place.rank)
-    window, wait = rank["window_ns"], rank["exposed_wait_ns"]
+    exposed, wait = rank["exposed_communication_ns"], rank["exposed_wait_ns"]
     reported: RankSummary = {
         "name": result["job"],
         "rank": place.rank,
         "world_size": result["world_size"],
         "knows_ranks": result["knows_ranks"],
-        "wait_fraction": wait / window if wait is not None and window else None,
+        "communication_wait_fraction": wait / exposed if wait is not None and exposed else None,
         "own_delay_ns": rank["own_delay_ns"],
         "sentence": result["verdict"]["sentence"],
     }

@@ -78,7 +78,7 @@ def test_ranks_are_compared_on_the_page(page: Page, tmp_path: Path) -> None:
         expect(page.get_by_role("button", name="Compare the ranks")).to_have_count(0)
         page.get_by_role("link", name="Recommendations").click()
         hide = page.get_by_role("article", name="Hide communication")
-        expect(hide).to_contain_text("Its job was compared: this GPU waits for other ranks")
+        expect(hide).to_contain_text("of this time is a wait for other ranks")
 
 
 def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer(page: Page, many: TensorBoard) -> None:

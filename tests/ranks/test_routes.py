@@ -75,7 +75,7 @@ def test_the_page_of_a_job(server: Server) -> None:
     assert sum(member["wait_ns"] for member in one["members"]) == first["wait_ns"]
     response = server.get(f"/job_rank?profile={profile}").json["job"]
     assert response["world_size"] == 4
-    assert 0 < response["wait_fraction"] < 1
+    assert 0 < response["communication_wait_fraction"] < 1
 
 
 def test_what_is_not_there(server: Server) -> None:

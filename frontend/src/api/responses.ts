@@ -1363,7 +1363,7 @@ export interface NamedFile {
 
 /** Means by kernel time: rates over the ops, occupancy over their kernels, each over those for which it is known. */
 export interface NetworkRates {
-  /** What the ops computed, as their shapes tell, of what they could have at the peak rate for the precision of each. */
+  /** What the ops computed, as their shapes tell, of what they could at the peak rate for the precision of each. */
   peak_fraction: number | null;
   /** The kernel time of these ops; likewise below. */
   peak_known_ns: number | null;
@@ -1508,7 +1508,8 @@ export interface RankSummary {
   rank: number;
   world_size: number;
   knows_ranks: boolean;
-  wait_fraction: number | null;
+  /** How much of its exposed communication waits for other ranks. */
+  communication_wait_fraction: number | null;
   own_delay_ns: number | null;
   sentence: string;
 }

@@ -10,11 +10,11 @@ export function WaitNote({ rule }: { rule: string }) {
 
 function OfJob() {
   const { data: job } = useRankSummary();
-  const wait = job?.wait_fraction ?? null;
+  const wait = job?.communication_wait_fraction ?? null;
   if (wait === null) return null;
   return (
     <span class="muted">
-      Its job was compared: this GPU waits for other ranks <strong>{formatShare(wait)}</strong> of its time, which no
+      Its job was compared: <strong>{formatShare(wait)}</strong> of this time is a wait for other ranks, which no
       overlap hides.{" "}
       <ViewLink class="link-button" to={{ view: "gpus" }}>
         See the job

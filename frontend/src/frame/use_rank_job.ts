@@ -19,5 +19,5 @@ export function useRankSummary(): Query<RankSummary | null> {
 /** The findings of a diagnosis with what the job tells of them. */
 export function useFindings(findings: readonly DiagnosedFinding[]): readonly DiagnosedFinding[] {
   const { data: job } = useRankSummary();
-  return withoutWaits(findings, job?.wait_fraction ?? null);
+  return withoutWaits(findings, job?.communication_wait_fraction ?? null);
 }

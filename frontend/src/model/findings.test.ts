@@ -34,11 +34,11 @@ describe("findings", () => {
     const findings = [hide, fuse, untold];
     expect(withoutWaits(findings, null)).toBe(findings);
     expect(withoutWaits(findings, 0.1)).toBe(findings);
-    const told = withoutWaits(findings, 0.265);
+    const told = withoutWaits(findings, 0.265 / 0.41);
     expect(told.map(({ rule }) => rule)).toEqual(["fusion", COMMUNICATION, "host"]);
     expect(told[1]?.gain?.high_ns).toBeCloseTo(710);
     expect(told[1]?.gain?.share_low).toBeCloseTo(0.0725);
-    expect(withoutWaits(findings, 0.405).at(1)?.gain?.cannot_tell).toContain("wait for other ranks");
+    expect(withoutWaits(findings, 0.405 / 0.41).at(1)?.gain?.cannot_tell).toContain("wait for other ranks");
     expect(withoutWaits([fuse], 0.5)).toEqual([fuse]);
   });
 

@@ -40,17 +40,14 @@ const LEAST_GAIN = 0.01;
 
 /**
  * Findings as they are once a rank's job was compared: exposed communication that waits for other ranks cannot be hidden,
- * so no more can be gained of it than the rest. One that gains less than others then comes behind them.
+ * so no more can be gained of it than the rest. `waits` is that part of it. One that gains less than others then comes behind them.
  */
-export function withoutWaits(
-  findings: readonly DiagnosedFinding[],
-  wait_fraction: number | null,
-): readonly DiagnosedFinding[] {
+export function withoutWaits(findings: readonly DiagnosedFinding[], waits: number | null): readonly DiagnosedFinding[] {
   const found = findings.find(({ rule }) => rule === COMMUNICATION);
   const { gain, share } = found ?? {};
-  if (found === undefined || wait_fraction === null || share == null || gain?.high_ns == null || !gain.share_high)
+  if (found === undefined || waits === null || share == null || gain?.high_ns == null || !gain.share_high)
     return findings;
-  const most = Math.max(share - wait_fraction, 0);
+  const most = share * (1 - waits);
   if (most >= gain.share_high) return findings;
   const left = most / gain.share_high;
   const of = (part: number | null): number | null => (part === null ? null : part * left);

@@ -22,10 +22,11 @@ export function RankNote({ profile }: { profile: DashboardResponse["profile"] })
   return (
     <p class="rank-note" data-tip={job.sentence}>
       {name} of {formatCount(job.world_size)}
-      {job.wait_fraction !== null && (
+      {job.communication_wait_fraction !== null && (
         <>
           {" "}
-          waits for others <strong>{formatShare(job.wait_fraction)}</strong> of the GPU's time.
+          waits for others in <strong>{formatShare(job.communication_wait_fraction)}</strong> of its exposed
+          communication.
         </>
       )}{" "}
       <ViewLink class="link-button" to={{ view: "gpus" }}>
