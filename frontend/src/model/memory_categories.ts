@@ -26,4 +26,8 @@ export const phaseColour = (phase: string): string =>
   COLOURS[{ forward: "activation", backward: "gradient", optimizer: "optimizer state" }[phase] ?? ""] ??
   "var(--c-outside)";
 
+/** A snapshot without events has no time before them: what is held is all that is in use. */
+export const categoryName = (category: string, events: number): string =>
+  events === 0 && category === "held before the recording" ? "in use" : category;
+
 export const categoryColour = (category: string): string => COLOURS[category] ?? "var(--c-outside)";

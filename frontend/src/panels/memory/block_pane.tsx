@@ -8,16 +8,18 @@ import { formatBytes } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
-import { categoryColour } from "../../model/memory_categories";
+import { categoryColour, categoryName } from "../../model/memory_categories";
 
 interface BlockPaneProps {
   id: string;
+  /** How many events were recorded. */
+  events: number;
   /** Number of the segment, and place in it. */
   of: readonly [number, number];
   onClose: () => void;
 }
 
-export function BlockPane({ id, of: [segment, block], onClose }: BlockPaneProps) {
+export function BlockPane({ id, events, of: [segment, block], onClose }: BlockPaneProps) {
   const scope = useScope();
   const query = useQuery<SegmentBlocks>(scopeKey(scope, "memory_block", id, segment, block), (signal) =>
     fetchMemoryBlock(scope, Number(id), segment, block, signal),
@@ -45,7 +47,8 @@ export function BlockPane({ id, of: [segment, block], onClose }: BlockPaneProps)
                   "free"
                 ) : (
                   <>
-                    <span class="swatch" style={{ background: categoryColour(each.category) }} /> {each.category}
+                    <span class="swatch" style={{ background: categoryColour(each.category) }} />{" "}
+                    {categoryName(each.category, events)}
                   </>
                 )}
                 {each.state === "active_pending_free" && ", freed, but a stream still uses it"}

@@ -263,7 +263,7 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           empty="No allocations were recorded, only what was held."
         />
       )}
-      <Segments id={id} />
+      <Segments id={id} events={device.events} />
     </>
   );
 }

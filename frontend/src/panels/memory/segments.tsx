@@ -11,7 +11,7 @@ import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
-import { categoryColour } from "../../model/memory_categories";
+import { categoryColour, categoryName } from "../../model/memory_categories";
 import { BlockPane } from "./block_pane";
 
 /** From one line of the band to the next, and its height in it, px. */
@@ -26,7 +26,7 @@ const WIDE = 4;
 const USED = "active_allocated";
 const FREE = "inactive";
 
-export function Segments({ id }: { id: string }) {
+export function Segments({ id, events }: { id: string; events: number }) {
   const scope = useScope();
   const query = useQuery<MemorySegments>(scopeKey(scope, "memory_segments", id), (signal) =>
     fetchMemorySegments(scope, Number(id), signal),
@@ -39,7 +39,7 @@ export function Segments({ id }: { id: string }) {
       about="All that PyTorch has taken from the GPU, one segment after the other, the largest first; equal areas are equal sizes. Coloured by what a block holds; paler: freed, but a stream still uses it. Click a block, or move by arrow keys, to see it and its neighbours."
       picture
     >
-      <Strips id={id} segments={segments} categories={query.data?.categories ?? []} />
+      <Strips id={id} events={events} segments={segments} categories={query.data?.categories ?? []} />
       <Sums segments={segments} />
       <LeftOut segments={query.data?.segments_left_out ?? 0} blocks={query.data?.blocks_left_out ?? 0} />
     </Panel>
@@ -58,6 +58,8 @@ function LeftOut({ segments, blocks }: { segments: number; blocks: number }) {
 
 interface StripsProps {
   id: string;
+  /** How many events were recorded. */
+  events: number;
   segments: readonly MemorySegment[];
   categories: readonly string[];
 }
@@ -70,7 +72,7 @@ const MOVES: Readonly<Record<string, readonly [number, number]>> = {
   ArrowRight: [0, 1],
 };
 
-function Strips({ id, segments, categories }: StripsProps) {
+function Strips({ id, events, segments, categories }: StripsProps) {
   const [segment, block] =
     /^(\d{1,9})\.(\d{1,9})$/
       .exec(useUrl()["memory.block"] ?? "")
@@ -181,7 +183,7 @@ function Strips({ id, segments, categories }: StripsProps) {
       <p class="muted note-below">
         {shown.map((category) => (
           <span key={category} class="memory-key">
-            <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
+            <span class="swatch" style={{ background: categoryColour(category) }} /> {categoryName(category, events)}
           </span>
         ))}
         {hasFree && (
@@ -191,7 +193,12 @@ function Strips({ id, segments, categories }: StripsProps) {
         )}
       </p>
       {row >= 0 && segment !== undefined && block !== undefined && (
-        <BlockPane id={id} of={[segment, block]} onClose={() => navigateStep({ "memory.block": null })} />
+        <BlockPane
+          id={id}
+          events={events}
+          of={[segment, block]}
+          onClose={() => navigateStep({ "memory.block": null })}
+        />
       )}
     </div>
   );
