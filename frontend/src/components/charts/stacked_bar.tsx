@@ -29,7 +29,8 @@ const FEWEST = 5;
 function beginning(name: string, room: number): string {
   let end = name.length;
   while (end >= FEWEST && textWidth(`${name.slice(0, end)}…`) > room) end -= 1;
-  return end < FEWEST ? "" : `${name.slice(0, end)}…`;
+  // What is left of a last word tells nothing: `linear f…`.
+  return end < FEWEST ? "" : `${name.slice(0, end).replace(/ \S{0,2}$/, "")}…`;
 }
 
 export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: StackedBarProps) {
