@@ -81,9 +81,9 @@ _NODES = (
     "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = place.aggr_id AND kernels.read_only_ops_id = op.id "
     "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = place.aggr_id AND rate.read_only_ops_id = op.id "
     "WHERE place.aggr_id = :aggregation AND place.domain_id = :domain "
-    "AND substr(path.string || '/', 1, length(:group)) = :group ORDER BY place.id"
+    "AND substr(path.string, 1, length(:group)) = :group ORDER BY place.id"
 )
-"""Groups and ops, below a group or with its path."""
+"""Groups and ops, of a group and below it."""
 
 _NUMBER = re.compile(r"\[\d+\]|(?<=[_.])\d+(?=$)")
 """The number of a repeated layer: ``Layer[3]`` (the first may be plain ``Layer``), ``conv_7``, ``layers.5``."""
@@ -212,20 +212,11 @@ def _without_slash(path: str) -> str:
 
 
 def _link(nodes: list[_Node]) -> None:
-    """Set each node's parent: the group with the longest path that is a prefix of the node's path.
-
-    An op that has a group's path, such as a range with ranges in it and work of its own, lies in that group here.
-    DLProf's sums count it only in the groups above, so it is added.
-    """
+    """Set each node's parent: the group with the longest path that is a prefix of the node's path. As DLProf counts, an
+    op that has a group's path is beside that group."""
     groups = {node.path: position for position, node in enumerate(nodes) if node.op_id is None}
     for position, node in enumerate(nodes):
-        path = _without_slash(node.path)
-        if node.op_id is not None and (around := groups.get(f"{path}/")) is not None:
-            group = nodes[around]
-            (level, *sums), (_, *own) = group.stored, node.stored
-            group.stored = (level, *(None if a is None or b is None else a + b for a, b in zip(sums, own, strict=True)))
-            node.stored = (None if level is None else level + 1, *own)
-            path += "/"
+        path = node.path if node.op_id is not None else _without_slash(node.path)
         while "/" in path:
             path = path.rpartition("/")[0]
             above = groups.get(f"{path}/")

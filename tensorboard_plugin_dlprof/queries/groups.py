@@ -24,9 +24,6 @@ _OPEN = "substr(path.string, 1, length(path.string) - 1)"
 _PARENT = f"rtrim({_OPEN}, replace({_OPEN}, '/', ''))"
 """The path of the parent. SQLite cannot search from the right, so all but slashes are trimmed off the end."""
 
-_OP = "op.op_name || '/'"
-"""An op's path with a slash at its end: a group's path begins it if the op is below the group, or has the same path."""
-
 _TIMES = (
     ("cpu_time", "CPU Time", "Time of the ops on the host."),
     ("gpu_time", "GPU Time", "Time with GPU work of the ops."),
@@ -108,8 +105,7 @@ GROUPS = Table(
                f"CASE path.string WHEN '/' THEN '/' ELSE substr({_OPEN}, 1 + length({_PARENT})) END"),
         Column("level", "Level", "integer", "Depth in the tree; 1 is the root.", "node.level"),
         Column("parent", "Parent", "path", "Path of the group around it.", f"nullif({_PARENT}, '')", nullable=True),
-        Column("calls", "Calls", "integer", "Calls of the ops below. An op with the group's own path is not below it.",
-               "node.num_op_instances"),
+        Column("calls", "Calls", "integer", "Calls of the ops below.", "node.num_op_instances"),
         Column("eligible_ops", "TC Eligible Ops", "integer",
                "Eligible ops below. Empty if none is known to be eligible but some may be.",
                eligible_ops("path.string"), nullable=True),
@@ -135,12 +131,12 @@ _NODES = (
 )
 
 _BELOW_NODES = (
-    f"SELECT op.id {_NODES.format(kind=1, of_op=f'substr({_OP}, 1, length(path.string)) = path.string')} "
+    f"SELECT op.id {_NODES.format(kind=1, of_op='substr(op.op_name, 1, length(path.string)) = path.string')} "
     f"UNION ALL SELECT op.id {_NODES.format(kind=2, of_op='op.op_id_id = place.group_op_full_id_id')}"
 )
 """Ids of the ops of some nodes of the tree: of each op itself, of each group those below it."""
 
-_BELOW = f"CASE :nodes WHEN '' THEN substr({_OP}, 1, length(:group)) = :group ELSE op.id IN ({_BELOW_NODES}) END"
+_BELOW = f"CASE :nodes WHEN '' THEN substr(op.op_name, 1, length(:group)) = :group ELSE op.id IN ({_BELOW_NODES}) END"
 """Condition for the ops below the group of the link ``group``, a path with a slash at its end, at any depth, or of
 ``nodes``, where these are given."""
 

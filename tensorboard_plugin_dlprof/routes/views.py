@@ -36,6 +36,7 @@ NO_DIAGNOSIS: Mapping[str, Any] = MappingProxyType(
         "lower_bound": [],
         "host_bound": False,
         "headline": "",
+        "matrix_unit": "Tensor Core",
         "findings": [],
     }
 )
