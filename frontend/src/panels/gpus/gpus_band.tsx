@@ -1,10 +1,10 @@
 /** How much of the time the GPUs were used, in a sentence. */
-import type { DashboardResponse, Diagnosis } from "../../api/types";
+import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../../api/types";
 import { capitalized, formatCount, ofIterations, withinSentence } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
-import { COMPUTE, computeOf, mainDevice, shownParts } from "../../model/parts";
+import { COMPUTE, computeOf, mainDevice, shownParts, type Share } from "../../model/parts";
 
 interface GpusBandProps {
   data: DashboardResponse;
@@ -19,6 +19,22 @@ export const meanInWords = ({ mean }: Diagnosis): string =>
   mean.iterations === 1 ? "one iteration" : `the mean of ${formatCount(mean.iterations)} iterations`;
 
 const BUSY: ReadonlySet<string> = new Set([...COMPUTE, "communication", "copy"]);
+
+/** What a GPU did, and what it was idle for longest. Without kernels it may have been busy all the same. */
+function did(parts: DiagnosedDevice["parts"], cause: Share | undefined, share: (ns: number) => string): string {
+  const computing = computeOf(parts);
+  return [
+    [
+      computing === 0 && parts.copy > 0 ? `${share(parts.copy)} copying` : `${share(computing)} computing`,
+      parts.communication > 0 ? `${share(parts.communication)} exposed communication` : "",
+    ]
+      .filter(Boolean)
+      .join(", "),
+    cause === undefined ? "" : `idle longest for: ${withinSentence(cause.kind.label)}, ${share(cause.ns)}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
 
 export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const used = devicesInUse(data);
@@ -53,32 +69,10 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
       : "";
   const gpu =
     most === least ? "" : `GPU ${least.device_id}${String(least.device_id) === main ? ", which computes least" : ""}`;
-  const whose = `${[gpu, of].filter(Boolean).join(", ")}: `;
+  const whose = [gpu, of].filter(Boolean).join(", ");
   const shareOfMean = (ns: number): string => formatShare(shareOf(ns, mean));
-  const idleFor =
-    cause === undefined ? "" : `idle longest for: ${withinSentence(cause.kind.label)}, ${shareOfMean(cause.ns)}`;
-  // Without kernels it may have been busy all the same.
-  const copying =
-    parts !== undefined && computeOf(parts) === 0 && parts.copy > 0 ? `copying for ${shareOfMean(parts.copy)}` : "";
-  const did = [copying, idleFor].filter(Boolean).join("; ");
-  // The bar of a GPU that is alone says what it did; of several, this is the one that did least.
   const told =
-    parts === undefined
-      ? ""
-      : gpu === ""
-        ? capitalized([did, did === "" ? "" : of].filter(Boolean).join(" "))
-        : whose +
-          [
-            [
-              `${shareOfMean(computeOf(parts))} computing`,
-              parts.communication > 0 ? `${shareOfMean(parts.communication)} exposed communication` : "",
-            ]
-              .filter(Boolean)
-              .join(", "),
-            idleFor,
-          ]
-            .filter(Boolean)
-            .join("; ");
+    parts === undefined ? "" : capitalized([whose, did(parts, cause, shareOfMean)].filter(Boolean).join(": "));
   return (
     <header class="headline">
       <h2 data-tip={`${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}>

@@ -97,12 +97,12 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
             {op !== null && (
               <>
                 {" "}
-                before <span data-tip={op}>{shortPath(op)}</span>
+                before <code data-tip={op}>{shortPath(op)}</code>
               </>
             )}
             {host !== null && host !== op && (
               <>
-                , while the host was in <span data-tip={host}>{shortPath(host)}</span>
+                , while the host was in <code data-tip={host}>{shortPath(host)}</code>
               </>
             )}
             .
