@@ -361,17 +361,7 @@ def host_bound(diagnosis: Diagnosis) -> bool:
     return False
 
 
-_NAMED = (
-    Part.COMMUNICATION,
-    Part.COPY,
-    Part.QUEUED,
-    Part.BLOCKED,
-    Part.LAUNCHING,
-    Part.HOST_OP,
-    Part.HOST_CODE,
-    Part.DATA_LOADER,
-    Part.IO,
-)
+_NAMED = (Part.COMMUNICATION, Part.COPY, *(part for part in HOST if part != Part.UNRECORDED))
 """Parts in which the GPU waits for something that has a name."""
 
 

@@ -85,8 +85,9 @@ def headline(
     start = f"Computing {share} of {whole}"
     missing = "work that was not recorded takes" if lacks_work else "waits that nothing recorded explains cost"
     causes: list[tuple[int, str, Part | None]] = [(parts_ns[part], words, part) for part, words in _CAUSES.items()]
-    causes.append((missing_ns, missing, Part.QUEUED))
-    causes.append((parts_ns[Part.QUEUED] - missing_ns, "short waits of queued work cost", Part.QUEUED))
+    # The call that launched what ran next did not hold up what was queued, so no place is named.
+    causes.append((missing_ns, missing, None))
+    causes.append((parts_ns[Part.QUEUED] - missing_ns, "short waits of queued work cost", None))
     if capturing_ns:
         causes = [(capturing_ns, "capturing graphs takes", None)]
     time, words, part = max(causes, key=lambda cause: cause[0])

@@ -89,9 +89,11 @@ def test_what_takes_the_largest_part_of_a_small_rest_is_named() -> None:
 
 
 def test_the_place_is_that_of_what_costs_most() -> None:
-    """The place of another part is not named for it."""
+    """The place of another part is not named for it, nor one for queued work, which no call holds up."""
     assert _said(places={Part.HOST_CODE: "in /train", Part.LAUNCHING: "in /linear"}).endswith(". Mostly in /train.")
     assert not _said(places={Part.LAUNCHING: "in /linear"}).endswith("/linear.")
+    queued = {Part.COMPUTE_OTHER: 40_000, Part.QUEUED: 60_000}
+    assert "Mostly" not in _said(queued, places={Part.QUEUED: "hipLaunchKernel"})
 
 
 @pytest.mark.parametrize(
