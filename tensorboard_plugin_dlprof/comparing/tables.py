@@ -121,7 +121,7 @@ GROUPS = _table(
             "name",
             "What",
             "path",
-            "Path of the ops, with # for numbers that only count repetitions, and without indices; "
+            "Path of the ops, with * for numbers that only count repetitions, and without indices; "
             "or a part of the time without kernels.",
         ),
         searchable=True,

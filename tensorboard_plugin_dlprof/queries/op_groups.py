@@ -42,7 +42,7 @@ _ALL_OPS = (
 
 _NAME = {
     0: Column("name", "Op Name", "path",
-              "Path of the ops, with # for numbers that only count repetitions, and without indices.", "ops.pattern",
+              "Path of the ops, with * for numbers that only count repetitions, and without indices.", "ops.pattern",
               searchable=True),
     1: Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True),
 }  # fmt: skip
