@@ -240,7 +240,7 @@ GAP_GROUPS = Table(
     columns=(
         Column("at", "Place", "text", "The GPU and the moment that the longest begins.", "gap.at", hidden=True),
         _CAUSE,
-        msgspec.structs.replace(_OP, description="Path of the ops whose work ended the gaps, without indices, with # "
+        msgspec.structs.replace(_OP, description="Path of the ops whose work ended the gaps, without indices, with * "
                                 "for numbers that only count repetitions; empty where the window ends first."),
         Column("gaps", "Gaps", "integer", "How many gaps have this cause and are ended by these ops.", "gap.gaps"),
         Column("total_ns", "Total", "duration_ns", "How long the GPU was idle for it in all of them.", "gap.total_ns"),
