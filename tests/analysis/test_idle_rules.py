@@ -104,7 +104,7 @@ def test_a_range_that_compiles_does_so_once_for_each_shape(tmp_path: Path) -> No
     body = [event("user_annotation", "executor_utils::Nvrtc::CompileProgram", GAP[0], LONG)]
     for events, gains in ((steps(body), True), (unmarked(body), False)):
         (host,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "host_detector")
-        assert " compiles, which happens once for each program and shape" in host["action"]
+        assert " compile before the recording: it does so once for each program and shape" in host["action"]
         assert (host["gain"] is not None) == gains
         assert (host["per"] == "once") != gains
 
@@ -112,7 +112,7 @@ def test_a_range_that_compiles_does_so_once_for_each_shape(tmp_path: Path) -> No
 def test_waits_for_events_inside_of_a_convolution_are_the_search_for_its_algorithm(tmp_path: Path) -> None:
     """No .item() is to be taken out there; elsewhere it is."""
     wait = event("cuda_runtime", "cudaEventSynchronize", GAP[0] + 10, LONG - 20)
-    for op, action in (("aten::conv2d", "The library tries its algorithms"), ("aten::item", "Take .item()")):
+    for op, action in (("aten::conv2d", "Record after a warm-up"), ("aten::item", "Take .item()")):
         body = [event("cpu_op", op, GAP[0], LONG), wait]
         (described,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "sync_detector")
         assert described["action"].startswith(action)
@@ -151,7 +151,7 @@ def test_a_place_with_next_to_nothing_of_a_wait_is_not_named(tmp_path: Path) -> 
     (last,) = (each for each in events if each["name"] == "ProfilerStep#3")
     last["dur"] = last["dur"] * 14 // 10
     findings = {each["rule"]: each for each in said(events, tmp_path, "all")["findings"]}
-    assert " is recorded. It is 40.0 ms in iteration 3" in findings["unrecorded_detector"]["title"]
+    assert " in which the GPU waits. It is 40.0 ms in iteration 3" in findings["unrecorded_detector"]["title"]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     first, *others = said(unmarked(once), tmp_path)["findings"]
     assert first["title"].endswith("GPU busy: at least 20 %.")
     (host,) = (each for each in others if each["rule"] == "host_detector")
-    assert host["action"].startswith("Nothing is launched inside /unique: if it computes, it does so on the host.")
+    assert host["action"].startswith("Keep the tensors of /unique on the GPU")
 
 
 @pytest.mark.parametrize(("calls_between", "speaks"), [(4, True), (100, False)])

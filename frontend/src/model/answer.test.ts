@@ -28,6 +28,12 @@ describe("the sentence", () => {
     const strong = piecesOf({ headline }).filter((piece) => piece.strong);
     expect(strong.map(({ text }) => text)).toEqual(["at least 44 %", "160 ms"]);
   });
+
+  it("names its place as code", () => {
+    const headline =
+      "Computing 4 % of a 160 ms iteration; blocking calls cost most. Mostly in cudaMemcpyAsync in /a/item.";
+    expect(piecesOf({ headline }).at(-1)?.text).toMatch(/ Mostly in `cudaMemcpyAsync` in `\/a\/item`\.$/);
+  });
 });
 
 describe("the axis of the iterations", () => {

@@ -6,6 +6,9 @@ import type { Step } from "./step";
 
 const NUMBER = /((?:at least )?\d[\d.,]*\u00a0?\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))/;
 
+/** What the sentence ends with: a call, a path, or a call in a path. */
+const PLACE = /(?<= Mostly in ).+(?=\.$)/;
+
 /** Another time is told from this share of the sentence's on. */
 const LEAST_SHARE = 0.01;
 
@@ -36,9 +39,15 @@ export function spanOf({ marked, mean }: Pick<Diagnosis, "marked" | "mean">, wal
     : "";
 }
 
-/** The sentence in pieces; numbers stand out. */
+/** The sentence in pieces; numbers stand out, the place it names is code: `cudaMemcpyAsync` in `/step/item`. */
 export const piecesOf = ({ headline }: Pick<Diagnosis, "headline">): readonly { text: string; strong: boolean }[] =>
   headline
+    .replace(PLACE, (place) =>
+      place
+        .split(" in ")
+        .map((name) => `\`${name}\``)
+        .join(" in "),
+    )
     .split(NUMBER)
     .filter((text) => text !== "")
     .map((text) => ({ text, strong: NUMBER.test(text) }));

@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 
 import type { DiagnosedFinding } from "../api/types";
-import { askingFirst, COMMUNICATION, gainTime, opening, rangeText, withoutGain, withoutWaits } from "./findings";
+import {
+  askingFirst,
+  COMMUNICATION,
+  firstClause,
+  gainTime,
+  opening,
+  rangeText,
+  withoutGain,
+  withoutWaits,
+} from "./findings";
 
 describe("findings", () => {
   it("says a range with its unit once", () => {
@@ -9,6 +18,22 @@ describe("findings", () => {
     expect(rangeText("154 µs", "5.92 ms")).toBe("154 µs to 5.92 ms");
     expect(rangeText("<0.1 %", "5.0 %")).toBe("<0.1 % to 5.0 %");
     expect(rangeText("5 ms", "5 ms")).toBe("5 ms");
+  });
+
+  it("leaves the details of a sentence out", () => {
+    expect(firstClause("488 kernels take 29.4 ms of each iteration (17 %, most in /a(b), 15.4 ms): each reads.")).toBe(
+      "488 kernels take 29.4 ms of each iteration (17 %)",
+    );
+    expect(firstClause("The GPU waits 52 ms (23 %) for the host (45 ms in ops, 7 ms in other code): /a most.")).toBe(
+      "The GPU waits 52 ms (23 %) for the host",
+    );
+    expect(firstClause("Kernels of FlashAttention 2, made for Ampere, run: 4 of them take 1 ms (5 %).")).toBe(
+      "Kernels of FlashAttention 2, made for Ampere, run",
+    );
+    expect(firstClause("Start-up takes 12.3 s of 12.9 s (95 %) in 26 first calls: cudaFree in std::a.")).toBe(
+      "Start-up takes 12.3 s of 12.9 s (95 %) in 26 first calls",
+    );
+    expect(firstClause("No iterations are marked.")).toBe("No iterations are marked");
   });
 
   it("puts what asks for no change last", () => {

@@ -32,6 +32,17 @@ export function scaleSaid(marked: boolean): string {
   return `A bar is as long as ${whole}. Filled: how much shorter that could become, dark at least so much. Outline: the time in question, gain not known.`;
 }
 
+const UP_TO_SHARE = /^[^:;]*?\([\d.]+ %(?=[),;])/;
+
+/** What a sentence says before its details: `488 elementwise, normalisation and copy kernels take 29.4 ms of each iteration (17 %)`. */
+export function firstClause(sentence: string): string {
+  const [start = ""] = UP_TO_SHARE.exec(sentence) ?? [];
+  const rest = start === "" ? sentence : sentence.slice(start.length).replace(/^[^)]*\)/, "");
+  const [clause = ""] =
+    (start === "" ? /^.*?(?=[:;] |\.(?: |$)|$)/ : /^.*?(?=[,:;] | \(|\.(?: |$)|$)/).exec(rest) ?? [];
+  return start === "" ? clause : `${start})${clause}`;
+}
+
 /** The server's name of the rule that finds communication which nothing hides. */
 export const COMMUNICATION = "communication_detector";
 

@@ -118,8 +118,8 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.LOW,
         "attention",
-        "Attention runs in kernels of FlashAttention 2, which were made for Ampere, on a {gpu} GPU: {kernels} of them "
-        "take {kernels_ns} of each iteration ({share_fraction}).",
+        "Kernels of FlashAttention 2, made for Ampere, run on a {gpu} GPU: {kernels} of them take {kernels_ns} of each "
+        "iteration ({share_fraction}).",
         "Use kernels of this GPU: "
         + signals.advice(
             "torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION) around scaled_dot_product_attention, or "

@@ -201,8 +201,8 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "Asynchronous copies and memsets return late where host memory is pageable, the queue is full, or the call is "
         "the first of its kind: pin what is copied, and record after a warm-up."
         if 2 * late > waits.time_ns
-        else "The library tries its algorithms there and times each, which it does once for each shape: record after a "
-        "warm-up. If it goes on, the shapes change: pad them to a few, or turn the search off "
+        else "Record after a warm-up: the library tries its algorithms there and times each, once for each shape. If "
+        "it goes on, the shapes change: pad them to a few, or turn the search off "
         "(torch.backends.cudnn.benchmark = False)."
         if 2 * searching > waits.time_ns
         else signals.advice(
@@ -255,7 +255,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "host",
         waits,
         "host_op" if 2 * in_ops > waits.time_ns else "host_code",
-        f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) for what the host does{split}: "
+        f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) for the host{split}: "
         "{where} most, {most_ns}.",
         of_runtime if of_runtime and not starts else _how_to_free(signals, top, starts),
         confidence=Confidence.MEDIUM if signals.marked else Confidence.LOW,
@@ -271,19 +271,19 @@ def _how_to_free(signals: Signals, top: Cause, starts: bool) -> str:
     """What to do about the largest cause of host time: a function can be moved, an op cannot."""
     if compiles_kernels(top):
         return (
-            "{where} compiles, which happens once for each program and shape: let it happen before the recording. If "
-            "it goes on, shapes change: pad them to a few, or mark them as dynamic."
+            "Let {where} compile before the recording: it does so once for each program and shape. If it goes on, "
+            "shapes change: pad them to a few, or mark them as dynamic."
         )
     if starts:
         return (
-            "It lies beside the first calls of the start-up, and most of it happens once, such as loading a library or "
-            "choosing an algorithm: record later, and look again."
+            "Record later, and look again: it lies beside the first calls of the start-up, and most of it happens "
+            "once, such as loading a library or choosing an algorithm."
         )
     if top.part == Part.HOST_OP:
         if _PLAIN_OP.search(top.path) and top.path not in _launching_paths(signals):
             return (
-                "Nothing is launched inside {where}: if it computes, it does so on the host. Keep its tensors on the "
-                "GPU, do it in another thread or process, or once before the loop."
+                "Keep the tensors of {where} on the GPU, do it in another thread or process, or once before the loop: "
+                "nothing is launched inside, so if it computes, it does so on the host."
             )
         return (
             "Find out what the host does inside {where} without a launch. What happens once (the first call for a "
@@ -328,7 +328,7 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
         "unrecorded",
         waits,
         "unrecorded",
-        "In {time_ns} of each iteration ({share_fraction}) the GPU waits and nothing that the host did is recorded"
+        "Nothing that was recorded explains {time_ns} of each iteration ({share_fraction}) in which the GPU waits"
         + (
             ", most of it before {where} ({most_ns})."
             if 2 * waits.foremost[1] > waits.time_ns

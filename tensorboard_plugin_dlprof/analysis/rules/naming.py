@@ -132,23 +132,23 @@ def runtime_advice(cause: Cause) -> str:
     path = cause.path[:_MOST_LETTERS]
     if _TRANSFERS.match(path):
         return (
-            "{where} is JAX's runtime, which moves arrays to a GPU. Put them there "
-            "before the loop, or a batch ahead: jax.device_put with the sharding that the function wants; no NumPy "
-            "arrays, Python numbers or arrays of another GPU as arguments."
+            "Put arrays on the GPU before the loop, or a batch ahead: jax.device_put with the sharding that the "
+            "function wants; no NumPy arrays, Python numbers or arrays of another GPU as arguments. {where} is JAX's "
+            "runtime, which moves arrays to a GPU."
         )
     if path.startswith(_ALLOCATES):
         return (
-            "{where} is XLA allocating the memory of a program's run. Donate arrays that are not used again (jax.jit "
-            "with donate_argnums), keep shapes the same, and leave preallocation on (XLA_PYTHON_CLIENT_PREALLOCATE)."
+            "Donate arrays that are not used again (jax.jit with donate_argnums), keep shapes the same, and leave "
+            "preallocation on (XLA_PYTHON_CLIENT_PREALLOCATE). {where} is XLA allocating the memory of a program's run."
         )
     if _DISPATCH.match(path):
         return (
-            "{where} is JAX on its way to a launch. Call fewer and larger functions: one jax.jit around the whole "
-            "step, jax.lax.scan over several; give them arrays that are on the GPU, and keep shapes and types the same."
+            "Call fewer and larger functions: one jax.jit around the whole step, jax.lax.scan over several; give them "
+            "arrays that are on the GPU, and keep shapes and types the same. {where} is JAX on its way to a launch."
         )
     if _EXECUTOR.match(path):
         return (
-            "{where} is TensorFlow's executor, which starts op by op. Give it fewer and larger ones: "
-            "tf.function(jit_compile=True) around the whole step, or several steps in one call (steps_per_execution)."
+            "Give TensorFlow's executor fewer and larger ops: tf.function(jit_compile=True) around the whole step, or "
+            "several steps in one call (steps_per_execution). {where} is the executor, which starts op by op."
         )
     return ""

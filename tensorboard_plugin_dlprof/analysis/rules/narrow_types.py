@@ -159,7 +159,7 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "double precision",
-        "Kernels that compute in double precision take {kernels_ns} of each iteration ({share_fraction}).",
+        "Double-precision kernels take {kernels_ns} of each iteration ({share_fraction}).",
         signals.advice(
             _DOUBLE_IN_PYTHON,
             tensorflow=_DOUBLE_IN_PYTHON,

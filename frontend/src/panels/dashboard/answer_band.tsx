@@ -17,6 +17,7 @@ import {
   type Phrase,
 } from "../../model/headline";
 import type { Step } from "../../model/step";
+import { RankNote } from "./rank_note";
 
 interface AnswerBandProps {
   data: DashboardResponse;
@@ -64,7 +65,7 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
           </ViewLink>
         )}
         {!hasGpuWork(data) && memory === "" && <WhyNothing data={data} />}
-        {serious > 0 && <Limits count={serious} />}
+        <RankNote profile={data.profile} /> {serious > 0 && <Limits count={serious} />}
       </p>
       {step !== null && step.segments.length > 0 && (
         <>

@@ -8,7 +8,6 @@ import { hasGpuWork, hasOps } from "../../model/headline";
 import { stepOf, stepWithout } from "../../model/step";
 import { AnswerBand } from "./answer_band";
 import { FirstChanges } from "./first_changes";
-import { RankNote } from "./rank_note";
 import { NOT_MARKED, StepsPanel } from "./steps_panel";
 import { Tiles } from "./tiles";
 import { WhereTimeGoes } from "./where_time_goes";
@@ -39,7 +38,6 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
           {!ofMemory && (
             <>
               <Tiles data={data} diagnosis={diagnosis} step={step} />
-              <RankNote profile={data.profile} />
               <div class="answer-row">
                 <FirstChanges data={data} diagnosis={diagnosis} />
                 <StepsPanel

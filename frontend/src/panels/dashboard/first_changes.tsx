@@ -5,13 +5,12 @@ import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
-import { WaitNote } from "../../components/wait_note";
 import { useOneStop } from "../../components/walking";
 import { useFindings } from "../../frame/use_rank_job";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { askingFirst, gainTime, rangeText, scaleSaid, withoutGain } from "../../model/findings";
+import { askingFirst, firstClause, gainTime, rangeText, scaleSaid, withoutGain } from "../../model/findings";
 import { withCode } from "../../model/links";
 import { longestLink, momentsOf } from "../../model/moments";
 
@@ -50,7 +49,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
                     <strong>
                       <Sentence text={problem} />
                     </strong>
-                    <span class="change-action">
+                    <span class="change-text">
                       <Sentence text={recommendation} />
                     </span>
                   </span>
@@ -106,13 +105,13 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
             </ViewLink>
           )}
         </span>
-        <span class="change-problem" data-tip={title}>
-          <Sentence text={title} />
-        </span>
-        <span class="change-action" data-tip={action}>
+        <span class="change-text" data-tip={`${title}\n${action}`}>
+          <span class="muted">
+            <Sentence text={firstClause(title)} />
+          </span>
+          <br />
           <Sentence text={withCode(action)} />
         </span>
-        <WaitNote rule={finding.rule} />
       </span>
     </li>
   );

@@ -11,16 +11,16 @@ export function RankNote({ profile }: { profile: DashboardResponse["profile"] })
   if (dataKey === null || error !== null) return null;
   if (job === null)
     return rank === null || world === null || world < 2 ? null : (
-      <p class="rank-note">
-        Rank {rank} of {formatCount(world)}. Which of them costs the others time?{" "}
+      <span class="rank-note">
+        Which rank costs the others time?{" "}
         <ViewLink class="link-button" to={{ view: "gpus" }}>
           Compare the ranks
         </ViewLink>
-      </p>
+      </span>
     );
   const name = job.knows_ranks ? `Rank ${job.rank}` : `Process ${job.rank + 1}`;
   return (
-    <p class="rank-note" data-tip={job.sentence}>
+    <span class="rank-note" data-tip={job.sentence}>
       {name} of {formatCount(job.world_size)}
       {job.communication_wait_fraction !== null && (
         <>
@@ -32,6 +32,6 @@ export function RankNote({ profile }: { profile: DashboardResponse["profile"] })
       <ViewLink class="link-button" to={{ view: "gpus" }}>
         See the job
       </ViewLink>
-    </p>
+    </span>
   );
 }

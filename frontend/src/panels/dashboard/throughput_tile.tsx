@@ -48,11 +48,10 @@ export function ThroughputTile({ throughput, iteration_ns: iteration }: Throughp
       </span>
       <span class="muted">
         {second !== undefined && `${of(second, "per_s")} ${second}/s, `}
-        {known.length === 0
-          ? "batch size not known"
-          : `${exactNumber(Math.round(shown[`${first}_per_iteration`] ?? 0))} in each, ${shown[`${first}_from`] === "given" ? "given" : "from shapes"}`}{" "}
         <button type="button" class="link-button" onClick={() => setAsking(true)}>
-          {known.length === 0 ? "Enter it" : "Change"}
+          {known.length === 0
+            ? "Enter the batch size"
+            : `${exactNumber(Math.round(shown[`${first}_per_iteration`] ?? 0))} in each${second !== undefined ? "" : shown[`${first}_from`] === "given" ? ", given" : ", from shapes"}`}
         </button>
       </span>
       {asking && <Given samples={samples} tokens={tokens} onClose={() => setAsking(false)} />}

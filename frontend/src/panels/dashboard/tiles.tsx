@@ -26,10 +26,11 @@ interface Tile {
   tip: string;
 }
 
-/** `182 ms` in two: the number is large, its unit is not. */
-function inTwo(text: string): Pick<Tile, "value" | "unit"> {
+/** `182 ms` in two: the number is large, its unit and what it is a share of are not. */
+function inTwo(text: string, of = ""): Pick<Tile, "value" | "unit"> {
   const at = text.lastIndexOf(" ");
-  return at < 0 ? { value: text, unit: "" } : { value: text.slice(0, at), unit: text.slice(at + 1) };
+  const [value, unit] = at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+  return { value, unit: `${unit} ${of}`.trim() };
 }
 
 const MOST_POINTS = 60;
@@ -61,10 +62,10 @@ function iterationTile(step: Step, marked: boolean): Tile {
   return {
     value,
     // One unit for both, which stands behind them.
-    unit: isMany && !isSkewed ? formatSpread(spread, step.wall_ns) : unit,
+    unit: isSkewed ? `${unit}, median ${formatDuration(median)}` : isMany ? formatSpread(spread, step.wall_ns) : unit,
     about: (
       <>
-        {!marked ? "recorded" : isSkewed ? `mean iteration, median ${formatDuration(median)}` : "iteration"}{" "}
+        {!marked ? "recorded" : isSkewed ? "mean iteration" : "iteration"}{" "}
         {walls.length > 2 && (
           <Sparkline
             values={walls.slice(0, MOST_POINTS)}
@@ -92,25 +93,22 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
   });
   if (hasKernels(data))
     tiles.push({
-      ...(fraction === null ? { value: "–", unit: "" } : inTwo(formatShare(fraction))),
-      about:
-        fraction === null
-          ? `on ${unit}s: not known`
-          : `of eligible kernel time on ${unit}s${(untold ?? 0) > 0 ? ", at least" : ""}`,
+      ...(fraction === null ? { value: "–", unit: "" } : inTwo(formatShare(fraction), "of eligible time")),
+      about: `on ${unit}s${fraction === null ? ": not known" : (untold ?? 0) > 0 ? ", at least" : ""}`,
       tip: `${readableAndExact(used)} in ${unit} kernels, of ${readableAndExact(all)} in all kernels of ops that could use them. Higher is better.`,
     });
   const communication = overlap.communication_all_ns;
   const exposed = parts.communication;
   if (communication > 0)
     tiles.push({
-      ...inTwo(formatShare(shareOf(exposed, wall))),
-      about: `communication exposed, ${formatShare(shareOf(communication - exposed, communication))} of it hidden`,
+      ...inTwo(formatShare(shareOf(exposed, wall)), "exposed"),
+      about: `communication, ${formatShare(shareOf(communication - exposed, communication))} hidden`,
       tip: `${readableAndExact(exposed)} of ${readableAndExact(communication)} communication ran while nothing was computed. Lower is better.`,
     });
   else if (parts.copy >= wall * LEAST_SHARE)
     tiles.push({
-      ...inTwo(formatShare(shareOf(parts.copy, wall))),
-      about: `copies exposed, ${formatShare(shareOf(overlap.copy_all_ns - parts.copy, overlap.copy_all_ns))} hidden`,
+      ...inTwo(formatShare(shareOf(parts.copy, wall)), "exposed"),
+      about: `copies, ${formatShare(shareOf(overlap.copy_all_ns - parts.copy, overlap.copy_all_ns))} hidden`,
       tip: `${readableAndExact(parts.copy)} of ${readableAndExact(overlap.copy_all_ns)} copies and memsets ran while nothing was computed. Lower is better.`,
     });
   if (data.memory !== null) tiles.push(memoryTile(data.memory));
