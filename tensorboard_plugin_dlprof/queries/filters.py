@@ -53,7 +53,7 @@ def containing(text: str) -> Condition:
     return Condition("instr(lower({}), lower(?)) > 0", (text,))
 
 
-def condition(column_key: str, column_type: ColumnType, text: str) -> Condition:
+def condition(label: str, column_type: ColumnType, text: str) -> Condition:
     """The condition for the text of a filter.
 
     * Text columns: the text is contained, ignoring case; after ``=``, it is the whole value.
@@ -62,7 +62,7 @@ def condition(column_key: str, column_type: ColumnType, text: str) -> Condition:
     * Booleans: yes, no, unknown.
 
     Args:
-        column_key: how messages refer to the column.
+        label: how messages name the column.
         column_type: its type.
         text: what the user typed.
 
@@ -73,45 +73,43 @@ def condition(column_key: str, column_type: ColumnType, text: str) -> Condition:
     if column_type in TEXT_TYPES:
         return Condition("{} = ?", (text[1:].strip(),)) if text.startswith("=") else containing(text)
     if column_type == "boolean":
-        return _boolean(column_key, text)
+        return _boolean(label, text)
     low, dots, high = text.partition("..")
     if dots:
-        return Condition(
-            "{} BETWEEN ? AND ?", (_number(column_key, column_type, low), _number(column_key, column_type, high))
-        )
+        return Condition("{} BETWEEN ? AND ?", (_number(label, column_type, low), _number(label, column_type, high)))
     match = _COMPARISON.fullmatch(text)
     if match is None:
-        raise _not_understood(column_key, text, column_type)
+        raise _not_understood(label, text, column_type)
     operator = match.group(1) or "="
-    return Condition(f"{{}} {operator} ?", (_number(column_key, column_type, match.group(2)),))
+    return Condition(f"{{}} {operator} ?", (_number(label, column_type, match.group(2)),))
 
 
-def _boolean(column_key: str, text: str) -> Condition:
+def _boolean(label: str, text: str) -> Condition:
     if text.lower() == "unknown":
         return Condition("{} IS NULL")
     value = _BOOLEANS.get(text.lower())
     if value is None:
-        raise BadRequest(f"where.{column_key}={_cut(text)!r} is not understood; write yes, no or unknown.")
+        raise BadRequest(f"{label}: {_cut(text)!r} is not understood; write yes, no or unknown.")
     return Condition(f"{{}} = {value}")
 
 
-def _number(column_key: str, column_type: ColumnType, text: str) -> float | int:
+def _number(label: str, column_type: ColumnType, text: str) -> float | int:
     match = _NUMBER.fullmatch(text.strip())
     factor = _UNITS[column_type].get(match.group(2).lower()) if match else None
     if match is None or factor is None:
-        raise _not_understood(column_key, text, column_type)
+        raise _not_understood(label, text, column_type)
     # As decimals, because 1.001 * 1000 is not 1001 in floating point.
     value = Decimal(match.group(1)) * factor
     if abs(value) < 2**63 and value == value.to_integral_value():
         return int(value)
     if not math.isfinite(value):
-        raise _not_understood(column_key, text, column_type)
+        raise _not_understood(label, text, column_type)
     return float(value)
 
 
-def _not_understood(column_key: str, text: str, column_type: ColumnType) -> BadRequest:
+def _not_understood(label: str, text: str, column_type: ColumnType) -> BadRequest:
     example = _EXAMPLES.get(column_type, ">1000 or 10..20")
-    return BadRequest(f"where.{column_key}={_cut(text)!r} is not understood; write for example {example}.")
+    return BadRequest(f"{label}: {_cut(text)!r} is not understood; write for example {example}.")
 
 
 def _cut(text: str) -> str:

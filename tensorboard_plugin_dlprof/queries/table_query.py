@@ -154,7 +154,7 @@ class TableQuery:
             raise BadRequest(f"The column {column.key} cannot be filtered.")
         if not text.strip():
             return
-        sql = self._holds(column, self._named(condition(column.key, column.type, text)))
+        sql = self._holds(column, self._named(condition(column.label, column.type, text)))
         self._conditions.append([_Alternative(sql, is_sorted=column.key == self.sorted_by.key)])
 
     def _holds(self, column: Column, holds: str) -> str:

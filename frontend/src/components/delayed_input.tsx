@@ -2,14 +2,19 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const TYPING_PAUSE_MS = 250;
 
+const asTyped = (text: string): string => text;
+
 /** A text field that reports its text once the typing pauses, at Enter, or when it is left, and follows the URL when that changes elsewhere. */
 export function DelayedInput({
   value,
   onChange,
+  complete = asTyped,
   ...attributes
 }: {
   value: string;
   onChange: (text: string) => void;
+  /** What is meant by what was typed; the field shows it once the typing is done. */
+  complete?: (text: string) => string;
   label: string;
   placeholder: string;
   tip?: string;
@@ -21,10 +26,17 @@ export function DelayedInput({
   const reported = useRef(value);
   const latest = useRef(onChange);
   latest.current = onChange;
+  // As it was when the typing began: an answer in between must not change what the number means.
+  const meaning = useRef(complete);
   const report = (): void => {
-    if (text === reported.current) return;
-    reported.current = text;
-    latest.current(text);
+    const meant = meaning.current(text);
+    if (meant === reported.current) return;
+    reported.current = meant;
+    latest.current(meant);
+  };
+  const finish = (): void => {
+    report();
+    setText(meaning.current(text));
   };
   useLayoutEffect(() => {
     // Only what others changed: the echo of our own report must not undo letters typed since.
@@ -32,7 +44,7 @@ export function DelayedInput({
     reported.current = value;
   }, [value]);
   useEffect(() => {
-    if (text === reported.current) return undefined;
+    if (meaning.current(text) === reported.current) return undefined;
     const timer = setTimeout(report, TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- a pause after each letter
@@ -48,9 +60,10 @@ export function DelayedInput({
       value={text}
       spellcheck={false}
       autocomplete="off"
-      onBlur={report}
+      onFocus={() => (meaning.current = complete)}
+      onBlur={finish}
       onKeyDown={(event) => {
-        if (event.key === "Enter") report();
+        if (event.key === "Enter") finish();
       }}
       onInput={(event) => setText(event.currentTarget.value)}
     />

@@ -7,6 +7,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 interface Shown {
   text: string;
   anchor: DOMRect;
+  /** Of a field: what is typed there changes what stands below it, which must be seen. */
+  above: boolean;
 }
 
 const GAP = 6;
@@ -26,7 +28,7 @@ export function TooltipLayer() {
       if (next === holder) return;
       holder = next;
       const text = next?.dataset.tip ?? "";
-      setShown(next === null || text === "" ? null : { text, anchor: next.getBoundingClientRect() });
+      setShown(next === null || text === "" ? null : { text, anchor: next.getBoundingClientRect(), above: next.matches("input") });
     };
     const hide = (): void => {
       holder = null;
@@ -54,15 +56,16 @@ export function TooltipLayer() {
     };
   }, []);
 
-  // Placed once its size is known, before it is painted: below its anchor, above where there is no room.
+  // Placed once its size is known, before it is painted: below its anchor, above fields and where there is no room.
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || shown === null) return;
     const { width, height } = element.getBoundingClientRect();
-    const { anchor } = shown;
+    const { anchor, above } = shown;
     const left = Math.min(Math.max(anchor.left, MARGIN), window.innerWidth - width - MARGIN);
     const below = anchor.bottom + GAP;
-    const top = below + height > window.innerHeight - MARGIN ? anchor.top - height - GAP : below;
+    const over = anchor.top - height - GAP;
+    const top = (above && over >= MARGIN) || below + height > window.innerHeight - MARGIN ? over : below;
     element.style.left = `${Math.max(left, MARGIN)}px`;
     element.style.top = `${Math.max(top, MARGIN)}px`;
     element.style.visibility = "visible";

@@ -12,6 +12,7 @@ import {
   tableChanges,
   pickedColumns,
   withoutGpu,
+  withTimeUnit,
 } from "./table_state";
 import { arriving, forOtherProfile, readHash, wholeNumber, withValues, writeHash } from "./url_state";
 
@@ -187,4 +188,19 @@ it("finds paths of which what is shown does not tell ops apart", () => {
   expect(ambiguousPaths(rows, "name", (path) => path)).toEqual(new Set(["/add"]));
   const end = (path: string): string => path.slice(path.lastIndexOf("/"));
   expect(ambiguousPaths(rows, "name", end)).toEqual(new Set(["/net[0]/linear", "/net[1]/linear", "/add"]));
+});
+
+describe("a filter of times", () => {
+  it.each([
+    [">20", "ms", ">20ms"],
+    ["20", "µs", "20µs"],
+    ["<= 1.5e3 ", "s", "<= 1.5e3s"],
+    [">20us", "ms", ">20us"],
+    ["10..50", "ms", "10ms..50ms"],
+    ["10..50us", "ms", "10us..50us"],
+    ["", "ms", ""],
+    ["much", "ms", "much"],
+  ] as const)("%s under a head in %s is %s", (typed, unit, meant) => {
+    expect(withTimeUnit(typed, unit)).toBe(meant);
+  });
 });

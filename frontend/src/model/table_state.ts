@@ -1,5 +1,6 @@
 /** What a table shows, and how that is written in the URL. */
 import type { Column, Row, TableResponse } from "../api/types";
+import type { TimeUnit } from "../format/time";
 import { wholeNumber, type UrlState } from "./url_state";
 
 export const PAGE_SIZES = [10, 25, 50, 100] as const;
@@ -171,9 +172,22 @@ export function pageNumbers(current: number, pages: number): (number | null)[] {
   return shown.flatMap((page, i) => (i > 0 && page - (shown[i - 1] ?? 0) > 1 ? [null, page] : [page]));
 }
 
+const BARE = /^(?:[<>]=?|=)?\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * A filter of a column of times with the unit that its head names behind every number without one: that is what the user reads above
+ * the field, while the server takes a number without a unit as nanoseconds. One end of a range takes the unit of the other.
+ */
+export function withTimeUnit(filter: string, unit: TimeUnit["name"]): string {
+  const ends = filter.split("..");
+  const own = ends.length === 2 ? ends.map((end) => /[a-zµμ]+\s*$/i.exec(end)?.[0].trim()).find(Boolean) : undefined;
+  return ends.map((end) => (BARE.test(end.trim()) ? `${end.trimEnd()}${own ?? unit}` : end)).join("..");
+}
+
 /** What a number column's filter may hold, for its tooltip. */
-export function filterHelp(column: Column): string {
-  if (column.type === "duration_ns") return "For example >1ms, <=20us, 10us..50us. Without a unit: nanoseconds.";
+export function filterHelp(column: Column, unit: TimeUnit["name"]): string {
+  if (column.type === "duration_ns")
+    return `For example >1ms, <=20us, 10us..50us. Without a unit: ${unit}, as in the head of the column.`;
   if (column.type === "fraction") return "For example >10%, <=0.5 or 10%..30%.";
   if (column.type === "bytes") return "For example >1MiB, <=20KiB or 1MiB..1GiB. Without a unit: bytes.";
   if (column.type === "number") return "For example >1T, <=20M or 10..50.";

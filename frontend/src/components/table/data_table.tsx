@@ -201,7 +201,7 @@ export function DataTable(props: DataTableProps) {
       </div>
       {error !== null && (
         <p class="table-error" role="alert">
-          <Icon name="warning" /> {error.message} {error.hint}
+          <Icon name="warning" /> {error.message} {error.code === "bad_parameter" ? "" : error.hint}
         </p>
       )}
       <Grid

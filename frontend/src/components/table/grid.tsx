@@ -83,7 +83,10 @@ export function Grid(props: GridProps) {
   const [copied, setCopied] = useNotice<boolean>(COPIED_MS);
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows, key } = data;
-  const scale = timeScales(columns, rows);
+  // Where no row passes a filter, its numbers keep their unit.
+  const lastScale = useRef(timeScales(columns, rows));
+  if (rows.length > 0) lastScale.current = timeScales(columns, rows);
+  const scale = lastScale.current;
   const headRows = props.filters ? 2 : 1;
   const units = new Map<string, TimeUnit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 
 import type { Column } from "../../api/types";
 import type { TimeUnit } from "../../format/time";
-import { filterHelp, isNumeric, sortDirection } from "../../model/table_state";
+import { filterHelp, isNumeric, sortDirection, withTimeUnit } from "../../model/table_state";
 import { DelayedInput } from "../delayed_input";
 import { Icon } from "../icon";
 
@@ -73,6 +73,7 @@ export function TableHead(props: TableHeadProps) {
               {column.filterable && (
                 <Filter
                   column={column}
+                  unit={props.units.get(column.key)?.name ?? "ns"}
                   stop={props.stops && (i === 0 || (where[column.key] ?? "") !== "")}
                   value={where[column.key] ?? ""}
                   onChange={(text) => props.onFilter(column.key, text)}
@@ -155,13 +156,15 @@ function Resizer({ width, onResize }: { width: number; onResize: (width: number)
 
 interface FilterProps {
   column: Column;
+  /** In which its head tells times. */
+  unit: TimeUnit["name"];
   /** Whether Tab stops here. */
   stop: boolean;
   value: string;
   onChange: (text: string) => void;
 }
 
-function Filter({ column, stop, value, onChange }: FilterProps) {
+function Filter({ column, unit, stop, value, onChange }: FilterProps) {
   if (column.type === "boolean")
     return (
       <select
@@ -183,7 +186,7 @@ function Filter({ column, stop, value, onChange }: FilterProps) {
       label={`Filter ${column.label}`}
       placeholder={
         column.type === "duration_ns"
-          ? ">1ms"
+          ? `>1 ${unit}`
           : column.type === "fraction"
             ? ">10%"
             : column.type === "bytes"
@@ -192,10 +195,12 @@ function Filter({ column, stop, value, onChange }: FilterProps) {
                 ? ">10"
                 : "filter"
       }
-      tip={filterHelp(column)}
+      tip={filterHelp(column, unit)}
       stop={stop}
-      value={value}
+      // What a link says without a unit are the server's nanoseconds.
+      value={column.type === "duration_ns" ? withTimeUnit(value, "ns") : value}
       onChange={onChange}
+      {...(column.type === "duration_ns" ? { complete: (text: string) => withTimeUnit(text, unit) } : {})}
     />
   );
 }
