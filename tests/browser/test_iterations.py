@@ -78,12 +78,13 @@ def test_bars_and_badges(opened: Page, own: TensorBoard) -> None:
     # Enter shows it below; a click on a bar shows that one.
     opened.keyboard.press("Enter")
     expect(opened).to_have_url(re.compile(f"iters.row={answer['first']}"))
+    expect(opened.get_by_text(f"Iteration {answer['first']} is outside")).to_be_visible()
     box = chart.locator("svg").bounding_box()
     assert box is not None
     share = (answer["iter_stop"] + 0.5 - answer["first"]) / answer["total"]
     # Right of the axis, and left of the word beside the line of the median.
     opened.mouse.click(box["x"] + 56 + share * (box["width"] - 56 - 52), box["y"] + box["height"] - 80)
-    expect(opened.locator(".iteration-strip h3")).to_contain_text(f"Iteration {answer['iter_stop']}")
+    expect(opened.locator(".selected-iteration h2")).to_contain_text(f"Iteration {answer['iter_stop']}")
     expect(
         opened.get_by_role("grid", name=f"Kernels Launched in Iteration {answer['iter_stop']} by Name")
     ).to_be_visible()
@@ -138,6 +139,15 @@ def test_back_restores_the_earlier_range(opened: Page) -> None:
     opened.go_back()
     expect(start).to_have_attribute("aria-valuenow", first)
     expect(start).to_be_visible()
+
+
+def test_what_was_left_out_is_included(page: Page, own: TensorBoard) -> None:
+    """One click widens the range of a new aggregation to all iterations, and unfolds its fields."""
+    page.goto(own.page(run="run", view="iterations"))
+    first = own.get("iterations", profile=own.profile("run")["id"])["first"]
+    page.get_by_role("button", name="Include what was left out").click()
+    expect(page.get_by_label("Select Iter Start")).to_have_value(str(first))
+    expect(page.get_by_role("button", name="Reaggregate", exact=True)).to_be_enabled()
 
 
 def test_zoom_and_pan(opened: Page) -> None:

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 
 import type { DashboardResponse } from "../api/types";
-import { capitalized, formatCount } from "../format/number";
+import { capitalized, formatCount, withinSentence } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration, type TimeUnit } from "../format/time";
 import { tickLabel } from "../model/chart";
@@ -48,8 +48,15 @@ export function IterationLegend({ rows, label, hidden, toggle }: IterationLegend
         .map((key) => (
           <li key={key}>
             <button type="button" class="legend-entry" aria-pressed={!hidden.has(key)} onClick={() => toggle(key)}>
-              <span class="swatch" style={{ background: colourOfClass(key) }} />
-              <span class="legend-label">{label(key)}</span>
+              <span
+                class={key === "outside" ? "swatch bars-outside" : "swatch"}
+                style={{ background: colourOfClass(key) }}
+              />
+              <span class="legend-label">
+                {key === "outside" && rows.some(({ profiled, parts }) => !profiled && parts !== null)
+                  ? `Pale: ${withinSentence(label(key))}`
+                  : label(key)}
+              </span>
             </button>
           </li>
         ))}
@@ -158,7 +165,7 @@ export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
             />
             <tbody>
               {rows.slice(0, TABLE_ROWS).map((row) => (
-                <tr key={row.iteration}>
+                <tr key={row.iteration} class={row.profiled ? undefined : "muted"}>
                   <th scope="row">
                     {row.stop_iteration > row.iteration
                       ? `${formatCount(row.iteration)} to ${formatCount(row.stop_iteration)}`

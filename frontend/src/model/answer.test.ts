@@ -47,12 +47,17 @@ describe("the axis of the iterations", () => {
     parts: null,
   });
 
-  it("is that of the aggregated ones, whatever the others took", () => {
-    const rows = [row(1_000, false), row(10), row(12), row(11)];
-    expect(medianNs(rows)).toBe(11);
-    expect(longestShown(rows)).toBe(18);
+  it("is that of the longest which is not many times as long as the next", () => {
+    expect(medianNs([row(1_000, false), row(10), row(12), row(11)])).toBe(11);
     expect(medianNs([row(786), row(860)])).toBe(823);
-    expect(longestShown([...rows, row(900)])).toBe(11.5 * 4 * 1.5);
+    expect(longestShown([row(1_000, false), row(10), row(12), row(11)])).toBe(12);
+    // They vary a lot: only the one that breaks the scale is cut.
+    expect(longestShown([20_900, 1_810, 1_640, 1_240, 950, 159, 150, 50].map((ns) => row(ns)))).toBe(1_810);
+    expect(longestShown([row(900), row(300), row(12), row(11), row(11), row(10), row(9)])).toBe(12);
+    // Of two kinds of iterations both are shown.
+    expect(longestShown([row(100), row(100), row(10), row(10), row(11)])).toBe(100);
+    expect(longestShown([row(25), row(10), row(10), row(10)])).toBe(25);
+    expect(longestShown([])).toBe(1);
   });
 });
 

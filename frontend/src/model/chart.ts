@@ -76,6 +76,78 @@ export function apart<Bar extends Labelled>(bars: readonly Bar[], room: number):
   return labelled;
 }
 
+export interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+export interface CaptionedBar extends Box {
+  /** What is said above it, from the top down: the first line alone where there is room for no more. */
+  lines: readonly string[];
+}
+
+export interface Caption<Bar> {
+  bar: Bar;
+  lines: readonly string[];
+  /** The middle of its lines. */
+  x: number;
+  /** How wide it may be. */
+  box: Box;
+}
+
+const CAPTION_LINE = 12;
+const CAPTION_GAP = 5;
+/** Of half its width. */
+const NEAR = [0, 0.5, -0.5] as const;
+
+/**
+ * Captions of bars, the first of them first: each above its bar, or a little beside it, and none over another one, over a higher bar or
+ * over what is `taken`. What finds no place is left out.
+ */
+export function captions<Bar extends CaptionedBar>(
+  wanted: readonly Bar[],
+  taken: readonly Box[],
+  plotWidth: number,
+  widthOf: (text: string) => number,
+): Caption<Bar>[] {
+  const placed: Caption<Bar>[] = [];
+  for (const bar of wanted) {
+    const middle = (bar.left + bar.right) / 2;
+    const isFree = (box: Box): boolean =>
+      [...taken, ...placed.map((each) => each.box)].every(
+        (each) =>
+          each === bar ||
+          box.right <= each.left ||
+          box.left >= each.right ||
+          box.bottom <= each.top ||
+          box.top >= each.bottom,
+      );
+    const found = [
+      { lines: bar.lines, asides: NEAR },
+      // A short one may stand further aside: nobody takes it for that of another bar.
+      { lines: bar.lines.slice(0, 1), asides: [...NEAR, 1, -1] },
+    ]
+      .flatMap(({ lines, asides }) => {
+        const half = Math.max(...lines.map(widthOf), 1) / 2;
+        const bottom = bar.top - CAPTION_GAP;
+        const top = bottom - CAPTION_LINE * lines.length;
+        return asides.map((aside) => {
+          const x = Math.min(Math.max(middle + aside * half, half), plotWidth - half);
+          return { bar, lines, x, box: { left: x - half - 2, right: x + half + 2, top, bottom } };
+        });
+      })
+      .find(({ box }) => isFree(box));
+    if (found !== undefined) placed.push(found);
+  }
+  return placed;
+}
+
+/** Where the baseline of a line of a caption stands, from 0 at its top. */
+export const captionBaseline = ({ box }: Pick<Caption<unknown>, "box">, line: number): number =>
+  box.top + CAPTION_LINE * (line + 1) - 2;
+
 /** One rectangle of a path. */
 export const rectangle = (x: number, y: number, width: number, height: number): string =>
   `M${x.toFixed(2)} ${y.toFixed(2)}h${width.toFixed(2)}v${height.toFixed(2)}h${(-width).toFixed(2)}Z`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { iterationRow, PARTS } from "../testing/builders";
-import { apart, labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
+import { apart, captions, labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
 import {
   barLayout,
   barParts,
@@ -22,6 +22,32 @@ describe("labels above bars", () => {
     const [near, largest, far] = [1, 20, 2].map((value, i) => ({ x: [100, 130, 300][i] ?? 0, value }));
     const bars = [near, largest, far].flatMap((bar) => bar ?? []);
     expect([...apart(bars, 52)]).toEqual([largest, far]);
+  });
+});
+
+describe("captions of bars", () => {
+  const bar = (left: number, top: number, ...lines: string[]) => ({ left, right: left + 40, top, bottom: 200, lines });
+  const letters = (text: string): number => text.length * 7;
+  it("stand above their bar, in one line where there is no room for two, and never over a higher bar", () => {
+    const cut = bar(100, 0, "20.9 ms", "other code on the CPU");
+    const high = bar(50, 0, "1.81 ms", "launching");
+    const low = bar(150, 150, "+40 µs", "launching");
+    const found = captions([cut, high, low], [cut, high, low], 400, letters);
+    expect(found.map(({ bar: of, lines }) => [of, lines.length])).toEqual([
+      [cut, 2],
+      [low, 2],
+    ]);
+    expect(found[0]?.x).toBe(120);
+    expect(found.every(({ box }) => box.left >= -2 && box.right <= 402)).toBe(true);
+    // Beside the higher bar.
+    expect(found[1]?.box.left).toBeGreaterThanOrEqual(140);
+    const alone = captions([high, cut], [high, cut], 400, letters);
+    expect(alone.map(({ lines }) => lines.length)).toEqual([2, 1]);
+  });
+  it("give way to what stands there", () => {
+    const grip = { left: 0, right: 18, top: -20, bottom: 0 };
+    const first = bar(0, 0, "9 ms");
+    expect(captions([first], [grip, first], 400, letters)[0]?.box.left).toBeGreaterThanOrEqual(18);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The stacked bars of the iterations: their parts, their places, and the text of their hover cards. */
 import type { DiagnosedPart, IterationBar, IterationRow as RecordedRow, Resource } from "../api/types";
 import { formatCount } from "../format/number";
+import { formatDuration } from "../format/time";
 import { rectangle } from "./chart";
 import { COMPUTE, partKinds } from "./parts";
 import { colourOf, ON_GPU, RESOURCES, type ColourClass } from "./resources";
@@ -25,9 +26,10 @@ const classesOf = ({ parts }: IterationRow): readonly (Resource | DiagnosedPart)
 export const colourOfClass = (key: BarClass): string =>
   PARTS.find((part) => part.key === key)?.colour ?? colourOf(key as ColourClass);
 
-/** The parts of one bar from the bottom up. Outside the aggregation the whole bar is one grey part. */
+/** The parts of one bar from the bottom up. Outside the aggregation it is one grey part where its parts are not known. */
 export function barParts(row: IterationRow, hidden: ReadonlySet<string>): { key: BarClass; ns: number }[] {
-  if (!row.profiled) return hidden.has("outside") ? [] : [{ key: "outside", ns: row.duration_ns }];
+  if (!row.profiled && hidden.has("outside")) return [];
+  if (!row.profiled && row.parts === null) return [{ key: "outside", ns: row.duration_ns }];
   return classesOf(row)
     .filter((key) => !hidden.has(key))
     .map((key) => ({ key, ns: row.parts?.[key] ?? 0 }))
@@ -116,22 +118,36 @@ export function medianNs(rows: readonly Wall[]): number {
   return (low + high) / 2;
 }
 
-/** How long a bar may be before it is cut: a warm-up of seconds must not make lines of the others. */
-export function longestShown(rows: readonly Wall[]): number {
-  const shown = profiledOrAll(rows);
-  const inside = Math.max(...shown.map(({ duration_ns: wall }) => wall), 0);
-  // One slow iteration among them must not either.
-  return Math.max(Math.min(inside, MOST_MEDIANS * medianNs(rows)) * BEYOND, 1);
+/**
+ * How long a bar may be before it is cut: a warm-up of seconds, or one slow iteration, must not make lines of the others. Those are
+ * cut that are many times as long as the next longest one, and never more than a quarter.
+ */
+export function longestShown(rows: readonly Pick<Wall, "duration_ns">[]): number {
+  const walls = rows.map(({ duration_ns: wall }) => wall).sort((a, b) => b - a);
+  const most = Math.floor((walls.length + 1) / 4);
+  let cut = 0;
+  for (let i = 0; i < most; i++) if ((walls[i] ?? 0) > MANY_TIMES * (walls[i + 1] ?? 0)) cut = i + 1;
+  return Math.max(walls[cut] ?? 0, 1);
 }
 
-const BEYOND = 1.5;
-const MOST_MEDIANS = 4;
+const MANY_TIMES = 3;
 
 /** `Iteration 5`, or `Iterations 10 to 19` for a bin. */
 export function rowTitle(row: Pick<IterationRow, "iteration" | "stop_iteration">): string {
   return row.stop_iteration > row.iteration
     ? `Iterations ${formatCount(row.iteration)} to ${formatCount(row.stop_iteration)}`
     : `Iteration ${formatCount(row.iteration)}`;
+}
+
+/** Why the tables of an iteration's kernels are empty; of several, or of none that is known, nothing more can be said. */
+export function withoutKernels(row: IterationRow | undefined): string {
+  const parts = row?.parts ?? null;
+  if (parts === null) return "It launched no kernel.";
+  const copies = ("compute_tensor" in parts ? parts.copy : parts.memory) ?? 0;
+  if (copies > 0) return `It launched no kernel: the GPU only copied, for ${formatDuration(copies)}.`;
+  return [...ON_GPU, ...COMPUTE].some((key) => (parts[key] ?? 0) > 0)
+    ? "It launched no kernel: those that ran in it were launched before."
+    : "The GPU did no work in it.";
 }
 
 /** What a bar opens: the kernels of its iteration; its neighbours where there are none to show, or where it is several. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 
 import type { IterationRow } from "./iterations";
-import { excesses, spreadOf } from "./spread";
+import { excesses, oddOne } from "./spread";
 
 const row = (iteration: number, kernels: number, loader: number, profiled = true): IterationRow => ({
   ...{ iteration, stop_iteration: iteration, count: 1, start_ns: 0, duration_ns: kernels + loader, profiled },
   parts: profiled ? { other_kernel: kernels, data_loader: loader } : null,
 });
 
-describe("long iterations", () => {
+describe("iterations unlike the others", () => {
   const rows = [row(1, 90, 210, false), row(2, 60, 40), row(3, 62, 38), row(4, 64, 76), row(5, 60, 41)];
   it("are told with the part that is most of what they take more than the median", () => {
     const found = excesses(rows);
@@ -21,9 +21,14 @@ describe("long iterations", () => {
     const even = [row(1, 50, 50), row(2, 50, 50), row(3, 50, 50), row(4, 70, 70)];
     expect(excesses(even).get(4)).toEqual({ over_ns: 40, part: null });
   });
-  it("are compared with the shortest", () => {
-    expect(spreadOf(rows)).toEqual({ longest: 4, over_ns: 40, part: { key: "data_loader", ns: 36 } });
-    expect(spreadOf([row(1, 50, 50), row(2, 50, 51)])).toBeNull();
-    expect(spreadOf([])).toBeNull();
+  it("may be shorter than the median: then that one is odd, not the longest", () => {
+    const short = [row(1, 70, 2), row(2, 94, 2), row(3, 94, 2), row(4, 95, 2)];
+    expect(oddOne(short)).toEqual({ iteration: 1, over_ns: -24, part: { key: "other_kernel", ns: 24 } });
+  });
+  it("are none where all are alike, and never of those that do not count", () => {
+    expect(oddOne(rows)?.iteration).toBe(4);
+    expect(oddOne([row(1, 50, 50), row(2, 50, 51)])).toBeNull();
+    expect(oddOne([row(1, 90, 210, false), row(2, 50, 50), row(3, 50, 51)])).toBeNull();
+    expect(oddOne([])).toBeNull();
   });
 });

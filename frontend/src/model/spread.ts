@@ -1,20 +1,20 @@
-/** Why iterations take longer than others: the part of their time that grows most. */
+/** Which iterations are unlike the others, and why: the part of their time that differs most. */
 import { partKinds } from "./parts";
 import { medianNs, type BarClass, type IterationRow } from "./iterations";
 import { RESOURCES } from "./resources";
 
 export interface Excess {
-  /** What an iteration takes more than is usual. */
+  /** What an iteration takes more than the median; less than 0 where it takes less. */
   over_ns: number;
-  /** The part that is most of it, and how much of it; null where none is, or parts are not known. */
+  /** The part that is most of the difference, and how much of it; null where none is, or parts are not known. */
   part: { key: BarClass; ns: number } | null;
 }
 
-/** From this share of the median on an iteration is longer than usual. */
-const LEAST = 0.1;
+/** So many times as long as the median, or as short, is unlike it. */
+const APART = 1.2;
 /** One is the median itself. */
 const FEWEST = 2;
-/** What must be of the excess for a part to be named as its reason. */
+/** What must be of the difference for a part to be named as its reason. */
 const MOST = 0.5;
 
 type PartKey = Exclude<BarClass, "outside">;
@@ -23,17 +23,21 @@ const KEYS: readonly PartKey[] = [...new Set([...partKinds("").map(({ key }) => 
 
 const partOf = ({ parts }: IterationRow, key: PartKey): number => parts?.[key] ?? 0;
 
-/** The part that grew most from a usual to a long iteration, if it is most of what that takes more. */
-function grown(over: number, long: IterationRow, usual: (key: PartKey) => number): Excess["part"] {
-  if (long.parts === null) return null;
-  const [most] = KEYS.map((key) => ({ key, ns: partOf(long, key) - usual(key) })).sort((a, b) => b.ns - a.ns);
-  return most !== undefined && most.ns > MOST * over ? { key: most.key, ns: Math.min(most.ns, over) } : null;
+const isApart = (ns: number, median: number): boolean => Math.max(ns, median) >= APART * Math.min(ns, median);
+
+/** The part that differs most from what is usual, if it is most of the whole difference. */
+function differing(over: number, row: IterationRow, usual: (key: PartKey) => number): Excess["part"] {
+  if (row.parts === null) return null;
+  const sign = Math.sign(over);
+  const [most] = KEYS.map((key) => ({ key, ns: sign * (partOf(row, key) - usual(key)) })).sort((a, b) => b.ns - a.ns);
+  const whole = Math.abs(over);
+  return most !== undefined && most.ns > MOST * whole ? { key: most.key, ns: Math.min(most.ns, whole) } : null;
 }
 
 const singles = (rows: readonly IterationRow[]): IterationRow[] =>
   rows.filter(({ profiled, count }) => profiled && count === 1);
 
-/** The iterations that are longer than the median, by number. */
+/** The iterations that are much longer or shorter than the median of those that count, by number. */
 export function excesses(rows: readonly IterationRow[]): ReadonlyMap<number, Excess> {
   const usual = singles(rows);
   const median = medianNs(usual);
@@ -43,20 +47,19 @@ export function excesses(rows: readonly IterationRow[]): ReadonlyMap<number, Exc
   );
   return new Map(
     rows
-      .filter(({ count, duration_ns: ns }) => count === 1 && ns - median >= LEAST * median)
+      .filter(({ count, duration_ns: ns }) => count === 1 && isApart(ns, median))
       .map((row) => {
         const over = row.duration_ns - median;
-        return [row.iteration, { over_ns: over, part: grown(over, row, (key) => medians.get(key) ?? 0) }];
+        return [row.iteration, { over_ns: over, part: differing(over, row, (key) => medians.get(key) ?? 0) }];
       }),
   );
 }
 
-/** What the longest aggregated iteration takes more than the shortest, where that is worth a word. */
-export function spreadOf(rows: readonly IterationRow[]): ({ longest: number } & Excess) | null {
-  const inOrder = singles(rows).sort((a, b) => a.duration_ns - b.duration_ns);
-  const [shortest, longest] = [inOrder[0], inOrder.at(-1)];
-  if (shortest === undefined || longest === undefined) return null;
-  const over = longest.duration_ns - shortest.duration_ns;
-  if (over < LEAST * medianNs(inOrder)) return null;
-  return { longest: longest.iteration, over_ns: over, part: grown(over, longest, (key) => partOf(shortest, key)) };
+/** Of the aggregated iterations the one that is least like the median; null where all are alike. */
+export function oddOne(rows: readonly IterationRow[]): ({ iteration: number } & Excess) | null {
+  const found = excesses(rows);
+  const [odd] = singles(rows)
+    .flatMap(({ iteration }) => ({ iteration, excess: found.get(iteration) }))
+    .sort((a, b) => Math.abs(b.excess?.over_ns ?? 0) - Math.abs(a.excess?.over_ns ?? 0));
+  return odd?.excess === undefined ? null : { iteration: odd.iteration, ...odd.excess };
 }

@@ -32,7 +32,7 @@ export function StepChart({ iterations, to }: StepChartProps) {
   const plotHeight = height - TOP - BOTTOM;
   const walls = iterations.map(({ wall_ns: wall, typical }) => ({ duration_ns: wall, profiled: typical }));
   const median = medianNs(walls);
-  const highest = Math.min(Math.max(...iterations.map(({ wall_ns: wall }) => wall), 1), longestShown(walls));
+  const highest = longestShown(walls);
   const unit = axisUnit(highest);
   const marks = ticks(highest / unit.ns, 4);
   const top = Math.max((marks.at(-1) ?? 1) * unit.ns, 1);
@@ -111,25 +111,31 @@ interface StackProps {
   y: (ns: number) => number;
 }
 
-/** From the bottom up; what is left out of means is one grey bar. */
+/** From the bottom up; what is left out of means is pale, or one grey bar where its parts are not known. */
 function Stack({ iteration, x, width, y }: StackProps) {
-  if (!iteration.typical || iteration.segments.length === 0)
+  if (iteration.segments.length === 0)
     return <path class="left-out" d={rectangle(x, y(iteration.wall_ns), width, y(0) - y(iteration.wall_ns))} />;
   let below = 0;
   return (
     <>
-      {iteration.segments.map(({ key, ns, colour }) => {
-        const bottom = y(below);
-        below += ns;
-        return (
-          <path
-            key={key}
-            d={rectangle(x, y(below), width, bottom - y(below))}
-            fill={colour}
-            shape-rendering="crispEdges"
-          />
-        );
-      })}
+      {/* What is pale lets no line of the axis through. */}
+      {!iteration.typical && (
+        <path fill="var(--panel)" d={rectangle(x, y(iteration.wall_ns), width, y(0) - y(iteration.wall_ns))} />
+      )}
+      <g class={iteration.typical ? undefined : "bars-outside"}>
+        {iteration.segments.map(({ key, ns, colour }) => {
+          const bottom = y(below);
+          below += ns;
+          return (
+            <path
+              key={key}
+              d={rectangle(x, y(below), width, bottom - y(below))}
+              fill={colour}
+              shape-rendering="crispEdges"
+            />
+          );
+        })}
+      </g>
     </>
   );
 }

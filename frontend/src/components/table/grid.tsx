@@ -32,9 +32,12 @@ const ROW_HEIGHT = 29;
 
 const cellText = (value: Cell | undefined): string => (value === null || value === undefined ? "" : String(value));
 
+/** The column that says what part of the whole a row is. */
+const isShare = ({ key }: Column): boolean => key === "gpu_time_fraction";
+
 function classOf(column: Column): string {
   if (column.type === "boolean") return "middle";
-  if (column.type === "fraction") return "right bar-cell bar-plain";
+  if (column.type === "fraction") return isShare(column) ? "right bar-cell" : "right bar-cell bar-plain";
   if (column.type === "duration_ns") return "right bar-cell";
   return isNumeric(column) ? "right" : "";
 }
@@ -87,6 +90,8 @@ export function Grid(props: GridProps) {
   const lastScale = useRef(timeScales(columns, rows));
   if (rows.length > 0) lastScale.current = timeScales(columns, rows);
   const scale = lastScale.current;
+  // A share is a bar of the same whole in every row; bars behind means and extremes beside it would compare nothing.
+  const shares = columns.some(isShare);
   const headRows = props.filters ? 2 : 1;
   const units = new Map<string, TimeUnit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");
@@ -238,7 +243,9 @@ export function Grid(props: GridProps) {
                 <td
                   key={column.key}
                   class={classOf(column)}
-                  style={barStyle(column.key in meters ? 0 : barOf(column, row, scale.get(column.key)))}
+                  style={barStyle(
+                    column.key in meters ? 0 : barOf(column, row, shares ? undefined : scale.get(column.key)),
+                  )}
                   tabIndex={j === stop ? 0 : -1}
                   onFocus={() => setAt({ row: i, column: j })}
                 >

@@ -10,9 +10,9 @@ import type { IterationsResponse } from "../../api/types";
 import { DurationAxis, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
 import { textWidth } from "../../components/text_width";
 import { formatCount, withinSentence } from "../../format/number";
-import { axisUnit, formatDuration } from "../../format/time";
+import { axisUnit, formatDuration, withUnit, type TimeUnit } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
-import { apart, rectangle, ticks } from "../../model/chart";
+import { captionBaseline, captions, rectangle, ticks, type Box } from "../../model/chart";
 import {
   axisLabels,
   meanBar,
@@ -43,9 +43,6 @@ const TOP = 34;
 const BOTTOM = 36;
 const HEIGHT = 282;
 
-/** About what the length of a bar takes as a text. */
-const LABEL_ROOM = 52;
-
 /** A press that moves less than this is a click. */
 const CLICK_PIXELS = 4;
 
@@ -56,13 +53,13 @@ interface BarsProps {
   whole: Window;
   zoom: Zoom;
   label: (key: BarClass) => string;
-  /** What iterations take more than the median, by number. */
-  long: ReadonlyMap<number, Excess>;
+  /** What iterations unlike the others take more or less than the median, by number. */
+  odd: ReadonlyMap<number, Excess>;
   /** The iteration that is shown below, as tables name it. */
   selected: string;
   onSelect: (row: Bar) => void;
   /** Why an iteration is outside of the aggregation, where it is known. */
-  outside: (row: Bar) => string;
+  whyOutside: (row: Bar) => string;
   start: number | null;
   stop: number | null;
   /** Whether the boundaries can be moved. */
@@ -73,8 +70,22 @@ interface BarsProps {
 }
 
 export function Bars(props: BarsProps) {
-  const { data, whole, zoom, label, long, selected, onSelect, outside, start, stop, movable, onRange, measure, width } =
-    props;
+  const {
+    data,
+    whole,
+    zoom,
+    label,
+    odd,
+    selected,
+    onSelect,
+    whyOutside,
+    start,
+    stop,
+    movable,
+    onRange,
+    measure,
+    width,
+  } = props;
   const [hidden, toggle] = useUrlSet("iterations.hidden");
   const [active, setActive] = useState<number | null>(null);
   const [grabbed, setGrabbed] = useState<{ x: number; window: Window; moved: boolean } | null>(null);
@@ -92,8 +103,15 @@ export function Bars(props: BarsProps) {
   const median = medianNs(data.rows.map(meanBar));
   const current = placed.find(({ row }) => row.iteration === active);
   const chosen = placed.find(({ row }) => String(row.iteration) === selected);
-  const why = (row: Bar): string => (row.profiled ? partIn(long.get(row.iteration), label) : outside(row));
-  const note = (row: Bar): string => [noteOf(row), overIn(long.get(row.iteration), label)].filter(Boolean).join(". ");
+  const inside = placed.filter(({ row }) => row.profiled);
+  const outside = pathsOf(
+    placed.filter(({ row }) => !row.profiled),
+    hidden,
+    plotHeight,
+    topNs,
+  );
+  const why = (row: Bar): string => (row.profiled ? partIn(odd.get(row.iteration), label) : whyOutside(row));
+  const note = (row: Bar): string => [noteOf(row), overIn(odd.get(row.iteration), label)].filter(Boolean).join(". ");
 
   const xOf = (iteration: number): number => (iteration - window.from) * scaleX;
   const iterationAt = (clientX: number): number => {
@@ -193,9 +211,15 @@ export function Bars(props: BarsProps) {
               {current !== undefined && (
                 <rect class="bar-highlight" x={current.x - 2} y="0" width={current.width + 4} height={plotHeight} />
               )}
-              {[...pathsOf(placed, hidden, plotHeight, topNs)].map(([key, path]) => (
+              {[...pathsOf(inside, hidden, plotHeight, topNs)].map(([key, path]) => (
                 <path key={key} d={path} fill={colourOfClass(key)} shape-rendering="crispEdges" />
               ))}
+              <path d={[...outside.values()].join("")} fill="var(--panel)" shape-rendering="crispEdges" />
+              <g class="bars-outside">
+                {[...outside].map(([key, path]) => (
+                  <path key={key} d={path} fill={colourOfClass(key)} shape-rendering="crispEdges" />
+                ))}
+              </g>
             </g>
             {median > 0 && median <= topNs && (
               <>
@@ -224,11 +248,12 @@ export function Bars(props: BarsProps) {
                 height={plotHeight + 6}
               />
             )}
-            <LongBars
-              {...{ placed, hidden, long, why, topNs, plotWidth, plotHeight }}
-              startX={start === null ? null : xOf(start)}
-              stopX={stop === null ? null : xOf(stop + 1)}
-              isCut={({ duration_ns: ns }) => ns > topNs}
+            <Captions
+              {...{ placed, hidden, odd, why, unit, topNs, plotWidth, plotHeight }}
+              grips={[
+                ...(start === null ? [] : [gripBox(xOf(start))]),
+                ...(stop === null ? [] : [gripBox(xOf(stop + 1) - GRIP)]),
+              ]}
             />
             {axisLabels(window, plotWidth).map((iteration) => {
               const bar = placed.find(({ row }) => row.iteration <= iteration && iteration <= row.stop_iteration);
@@ -292,16 +317,16 @@ export function Bars(props: BarsProps) {
   );
 }
 
-interface LongBarsProps {
+interface CaptionsProps {
   placed: readonly PlacedBar[];
   hidden: ReadonlySet<string>;
-  long: ReadonlyMap<number, Excess>;
-  /** The reason of a long bar in a word or two; empty where it is not known. */
+  odd: ReadonlyMap<number, Excess>;
+  /** The reason of a bar in a word or two; empty where it is not known. */
   why: (row: Bar) => string;
-  isCut: (row: Bar) => boolean;
-  /** Where the boundaries of the aggregation stand, whose grips point inwards. */
-  startX: number | null;
-  stopX: number | null;
+  /** That of the axis. */
+  unit: TimeUnit;
+  /** Where the boundaries of the aggregation are taken. */
+  grips: readonly Box[];
   topNs: number;
   plotWidth: number;
   plotHeight: number;
@@ -309,61 +334,58 @@ interface LongBarsProps {
 
 /** The grip of a boundary, with some room. */
 const GRIP = 18;
+const gripBox = (left: number): Box => ({ left, right: left + GRIP, top: -GRIP - 2, bottom: 0 });
+
+/** So many are said of those that are not cut: more would be read by nobody. */
+const FEW_CAPTIONS = 6;
 
 /**
- * What is said of long bars, where there is room: by how much they are longer than the median, and which part makes them so. Those
- * that go on beyond the axis have a gap, and how long they are.
+ * What is said of bars unlike the others, where there is room: by how much they differ from the median, and which part makes them so.
+ * Those that go on beyond the axis have a gap, and how long they are.
  */
-function LongBars({ placed, hidden, long, why, isCut, startX, stopX, topNs, plotWidth, plotHeight }: LongBarsProps) {
-  const bars = placed.flatMap(({ row, x, width }) => {
-    const over = long.get(row.iteration)?.over_ns;
-    const cut = isCut(row);
-    if (!cut && over === undefined) return [];
-    const lines = [cut ? formatDuration(row.duration_ns) : `+${formatDuration(over)}`, why(row)].filter(Boolean);
+function Captions({ placed, hidden, odd, why, unit, grips, topNs, plotWidth, plotHeight }: CaptionsProps) {
+  const bars = placed.map(({ row, x, width }) => {
+    const over = odd.get(row.iteration)?.over_ns ?? 0;
+    const cut = row.duration_ns > topNs;
+    const size = cut ? formatDuration(row.duration_ns) : `${over < 0 ? MINUS : "+"}${withUnit(Math.abs(over), unit)}`;
     const top = cut ? 0 : plotHeight * (1 - Math.min(drawnNs(row, hidden) / topNs, 1));
-    return [{ row, left: x, width, x: x + width / 2, value: row.duration_ns, cut, lines, top }];
+    const lines = [size, why(row)].filter(Boolean);
+    return { row, cut, over: Math.abs(over), lines, left: x, right: x + width, top, bottom: plotHeight };
   });
-  const wide = Math.max(LABEL_ROOM, ...bars.flatMap(({ lines }) => lines.map(textWidth)));
-  const labelled = apart(bars, wide);
-  const half = wide / 2;
-  const inside = (x: number, top: number): number => {
-    // Beside the grips, which stand as high as what is said of the longest.
-    const isBehind = (from: number): boolean => top < GRIP && x - half < from + GRIP && x + half > from;
-    const place =
-      startX !== null && isBehind(startX)
-        ? startX + GRIP + half
-        : stopX !== null && isBehind(stopX - GRIP)
-          ? stopX - GRIP - half
-          : x;
-    return Math.min(Math.max(place, half), plotWidth - half);
-  };
+  const inOrder = bars.filter(({ over, cut }) => over > 0 || cut).sort((a, b) => b.over - a.over);
+  const wanted = [...inOrder.filter(({ cut }) => cut), ...inOrder.filter(({ cut }) => !cut).slice(0, FEW_CAPTIONS)];
   return (
     <>
-      {bars.map((bar) => (
-        <g key={bar.row.iteration}>
-          {bar.cut && (
-            <path
-              class="axis-break"
-              d={`M${bar.left - 2} ${plotHeight * 0.12 + 5}L${bar.left + bar.width + 2} ${plotHeight * 0.12 - 5}`}
-            />
-          )}
-          {labelled.has(bar) &&
-            bar.lines.map((text, line) => (
-              <text
-                key={text}
-                class="axis-text"
-                x={inside(bar.x, bar.top)}
-                y={bar.top - 7 - 12 * (bar.lines.length - 1 - line)}
-                text-anchor="middle"
-              >
-                {text}
-              </text>
-            ))}
-        </g>
-      ))}
+      {bars
+        .filter(({ cut }) => cut)
+        .map(({ row, left, right }) => (
+          <path
+            key={row.iteration}
+            class="axis-break"
+            d={`M${left - 2} ${plotHeight * 0.12 + 5}L${right + 2} ${plotHeight * 0.12 - 5}`}
+          />
+        ))}
+      {captions(wanted, [...grips, ...bars], plotWidth, captionWidth).map((caption) =>
+        caption.lines.map((text, line) => (
+          <text
+            key={`${caption.bar.row.iteration} ${line}`}
+            class="axis-text"
+            x={caption.x}
+            y={captionBaseline(caption, line)}
+            text-anchor="middle"
+          >
+            {text}
+          </text>
+        )),
+      )}
     </>
   );
 }
+
+/** The letters of the axis are smaller than those of the page. */
+const captionWidth = (text: string): number => (textWidth(text) * 11) / 13;
+
+const MINUS = "\u2212";
 
 const drawnNs = (row: Bar, hidden: ReadonlySet<string>): number =>
   barParts(row, hidden).reduce((sum, { ns }) => sum + ns, 0);
@@ -371,12 +393,12 @@ const drawnNs = (row: Bar, hidden: ReadonlySet<string>): number =>
 const partIn = (excess: Excess | undefined, label: (key: BarClass) => string): string =>
   excess?.part ? withinSentence(label(excess.part.key)) : "";
 
-/** `19.8 ms longer than the median, most of it data loader: 14.5 ms`; empty where it is not longer. */
+/** `19.8 ms longer than the median, 14.5 ms of it data loader`; empty where it is not unlike it. */
 export function overIn(excess: Excess | undefined, label: (key: BarClass) => string): string {
   if (excess === undefined) return "";
   const { over_ns: over, part } = excess;
-  const most = part === null ? "" : `, most of it ${partIn(excess, label)}: ${formatDuration(part.ns)}`;
-  return `${formatDuration(over)} longer than the median${most}`;
+  const most = part === null ? "" : `, ${formatDuration(part.ns)} of it ${partIn(excess, label)}`;
+  return `${formatDuration(Math.abs(over))} ${over < 0 ? "shorter" : "longer"} than the median${most}`;
 }
 
 const noteOf = ({ count, shortest_ns: shortest, longest_ns: longest }: Bar): string =>

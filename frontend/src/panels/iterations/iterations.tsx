@@ -1,7 +1,7 @@
 /** Iterations: all of them as bars, which are aggregated, and how to aggregate others. */
 import { useMemo } from "preact/hooks";
 
-import type { DashboardResponse, Diagnosis, IterationsResponse } from "../../api/types";
+import type { DashboardResponse, Diagnosis, IterationBar, IterationsResponse } from "../../api/types";
 import { fetchIterations } from "../../api/client";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { MarkSteps } from "../../components/framework_advice";
@@ -20,11 +20,12 @@ import { mainDevice } from "../../model/parts";
 import { partsByIteration, stepOf } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { excesses } from "../../model/spread";
-import { Bars, overIn, plotWidthOf } from "./bars";
+import { Bars, plotWidthOf } from "./bars";
+import { NEW_AGGREGATION } from "./include";
 import { IterationsBand } from "./iterations_band";
 import { Overview } from "./overview";
 import { RangeForm } from "./range_form";
-import { SelectedIteration, SelectedStrip, selectingIteration, useSelected } from "./selected_iteration";
+import { SelectedIteration, selectingIteration, useSelected } from "./selected_iteration";
 import { useChoice } from "./use_choice";
 import { askedWindow, useZoom } from "./use_window";
 import { useOneStop } from "../../components/walking";
@@ -55,6 +56,10 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
   const diagnosis = useDiagnosis();
   const step = useMemo(() => (diagnosis.data === null ? null : stepOf(diagnosis.data, data)), [diagnosis.data, data]);
   const iterations = query.data;
+  const rows = useMemo(
+    () => splitRows(iterations?.rows ?? [], diagnosis.data, data),
+    [iterations, diagnosis.data, data],
+  );
   if (iterations === null || (diagnosis.data === null && diagnosis.loading))
     return query.error === null ? (
       <Loading what="the iterations" />
@@ -71,9 +76,10 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
     );
   return (
     <div class="stacked">
-      <IterationsBand data={data} diagnosis={diagnosis.data} step={step} />
+      <IterationsBand data={data} diagnosis={diagnosis.data} step={step} allowed={allowed} />
       <Chart
         data={data}
+        split={rows}
         iterations={iterations}
         allowed={allowed}
         measure={measure}
@@ -82,9 +88,15 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
         diagnosis={diagnosis.data}
         whole={{ from: iterations.first, to: iterations.last + 1 }}
       />
-      <SelectedIteration data={data} />
+      <SelectedIteration data={data} rows={rows ?? iterations.rows} allowed={allowed} />
     </div>
   );
+}
+
+/** The bars with the parts of the diagnosis; null where those do not tell all of them. */
+function splitRows(rows: readonly IterationBar[], diagnosis: Diagnosis | null, data: DashboardResponse): Bar[] | null {
+  const parts = diagnosis === null ? null : partsByIteration(diagnosis, data);
+  return parts === null ? null : withParts(rows, parts);
 }
 
 /** A single iteration lies as a bar: there is none to compare it with. */
@@ -104,16 +116,17 @@ function OnlyIteration({ row, label }: { row: IterationRow; label: (key: BarClas
 /** So many can be told apart without zooming. */
 const FEW = 12;
 
-/** Why an iteration is outside of the aggregation: `warm-up`, where the diagnosis says so of the first ones. */
+/** Why an iteration is outside of the aggregation: `warm-up`, where the diagnosis says so of the first ones; else empty. */
 function leftOut(row: Bar, rows: readonly Bar[], diagnosis: Diagnosis | null): string {
   const { why = [], start = 0 } = diagnosis?.typical ?? {};
-  return why.includes("warm_up") && rows.indexOf(row) < start ? "warm-up" : "outside";
+  return why.includes("warm_up") && rows.indexOf(row) < start ? "warm-up" : "";
 }
 
 interface ChartProps {
   data: DashboardResponse;
   allowed: boolean;
   iterations: IterationsResponse;
+  split: Bar[] | null;
   measure: (element: HTMLElement | null) => void;
   width: number;
   busy: boolean;
@@ -121,14 +134,10 @@ interface ChartProps {
   diagnosis: Diagnosis | null;
 }
 
-function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnosis }: ChartProps) {
-  const split = useMemo(() => {
-    const parts = diagnosis === null ? null : partsByIteration(diagnosis, data);
-    return parts === null ? null : withParts(iterations.rows, parts);
-  }, [iterations, diagnosis, data]);
+function Chart({ data, iterations, split, allowed, measure, width, busy, whole, diagnosis }: ChartProps) {
   const rows = split ?? iterations.rows;
   const only = iterations.total === 1 ? rows[0] : undefined;
-  const long = useMemo(() => excesses(rows), [rows]);
+  const odd = useMemo(() => excesses(rows), [rows]);
   const zoom = useZoom(whole);
   const tools = useOneStop<HTMLDivElement>();
   const selected = useSelected(data);
@@ -137,68 +146,77 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
   const { settled, window } = zoom;
   const all = settled.from <= whole.from && settled.to >= whole.to;
   const profiled = start === null || stop === null ? null : around(start, stop, whole);
+  const narrower = profiled !== null && (profiled.from > whole.from || profiled.to < whole.to) ? profiled : null;
   const gpu =
     diagnosis !== null && Object.keys(diagnosis.mean.devices).length > 1 ? (mainDevice(diagnosis)?.[0] ?? null) : null;
   const nowProfiled =
     profiled !== null && Math.abs(settled.from - profiled.from) < 0.2 && Math.abs(settled.to - profiled.to) < 0.2;
+  const zoomable = only === undefined && (!all || (iterations.total ?? 0) > FEW);
   const middle = (window.from + window.to) / 2;
   return (
     <Panel
       title="Iterations"
       walked
-      about="Each bar is one iteration, split like the bar of the Dashboard; where that does not tell all of them, like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut. A click, or Enter, shows an iteration below; the boundaries at the left and right choose which a new aggregation takes."
+      about="Each bar is one iteration, split like the bar of the Dashboard; where that does not tell all of them, like the Resource Usage Breakdown. Pale or grey bars are outside the aggregation, the dashed line is the median, and what is many times as long as the next is cut. A click, or Enter, shows an iteration below; the boundaries at the left and right choose which a new aggregation takes."
       tools={
-        <ul class="badges">
-          {split !== null && gpu !== null && <li class="badge">GPU {gpu}</li>}
-          <li class="badge">Total {formatCount(iterations.total)}</li>
-          <li class="badge">Profiled {formatCount(iterations.profiled)}</li>
-          {start !== null && <li class="badge">Start {formatCount(start)}</li>}
-          {stop !== null && <li class="badge">Stop {formatCount(stop)}</li>}
-        </ul>
+        <>
+          {zoomable && (
+            <div class="button-group" role="group" aria-label="Zoom">
+              <button
+                type="button"
+                class="icon-button"
+                aria-label="Zoom in"
+                data-tip="Zoom in (+ or mouse wheel)"
+                onClick={() => zoom.show(zoomed(window, whole, 0.5, middle))}
+              >
+                <Icon name="plus" />
+              </button>
+              <button
+                type="button"
+                class="icon-button"
+                aria-label="Zoom out"
+                data-tip="Zoom out (- or mouse wheel)"
+                disabled={all}
+                onClick={() => zoom.show(zoomed(window, whole, 2, middle))}
+              >
+                <Icon name="minus" />
+              </button>
+            </div>
+          )}
+          <ul class="badges">
+            {split !== null && gpu !== null && <li class="badge">GPU {gpu}</li>}
+            <li class="badge">Total {formatCount(iterations.total)}</li>
+            <li class="badge">Profiled {formatCount(iterations.profiled)}</li>
+            {start !== null && <li class="badge">Start {formatCount(start)}</li>}
+            {stop !== null && <li class="badge">Stop {formatCount(stop)}</li>}
+          </ul>
+        </>
       }
     >
       {only !== undefined ? (
         <OnlyIteration row={only} label={classLabel(data)} />
       ) : (
         <>
-          {(!all || (iterations.total ?? 0) > FEW) && (
+          {(!all || narrower !== null || iterations.binned) && (
             <div class="iterations-tools" {...tools}>
-              <div class="button-group" role="group" aria-label="Iterations shown">
-                <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
-                  All iterations
-                </button>
-                {profiled !== null && (profiled.from > whole.from || profiled.to < whole.to) && (
-                  <button
-                    type="button"
-                    class="button toggle"
-                    aria-pressed={nowProfiled}
-                    onClick={() => zoom.show(profiled)}
-                  >
-                    Profiled iterations
+              {/* All by itself would be no choice. */}
+              {(!all || narrower !== null) && (
+                <div class="button-group" role="group" aria-label="Iterations shown">
+                  <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
+                    All iterations
                   </button>
-                )}
-              </div>
-              <div class="button-group" role="group" aria-label="Zoom">
-                <button
-                  type="button"
-                  class="icon-button"
-                  aria-label="Zoom in"
-                  data-tip="Zoom in (+ or mouse wheel)"
-                  onClick={() => zoom.show(zoomed(window, whole, 0.5, middle))}
-                >
-                  <Icon name="plus" />
-                </button>
-                <button
-                  type="button"
-                  class="icon-button"
-                  aria-label="Zoom out"
-                  data-tip="Zoom out (- or mouse wheel)"
-                  disabled={all}
-                  onClick={() => zoom.show(zoomed(window, whole, 2, middle))}
-                >
-                  <Icon name="minus" />
-                </button>
-              </div>
+                  {narrower !== null && (
+                    <button
+                      type="button"
+                      class="button toggle"
+                      aria-pressed={nowProfiled}
+                      onClick={() => zoom.show(narrower)}
+                    >
+                      Profiled iterations
+                    </button>
+                  )}
+                </div>
+              )}
               {iterations.binned && (
                 <p class="muted">
                   Each bar is the mean of up to {formatCount(iterations.bin_size)} iterations; zoom in to see each of
@@ -213,13 +231,13 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
               whole={whole}
               zoom={zoom}
               label={classLabel(data)}
-              long={long}
+              odd={odd}
               selected={selected}
               onSelect={(row) => {
                 if (row.count > 1) zoom.show(around(row.iteration, row.stop_iteration, whole));
                 else navigate(selectingIteration(row.iteration), true);
               }}
-              outside={(row) => leftOut(row, rows, diagnosis)}
+              whyOutside={(row) => leftOut(row, rows, diagnosis)}
               start={choice.sameIterations ? choice.start : null}
               stop={choice.sameIterations ? choice.stop : null}
               movable={allowed}
@@ -231,13 +249,14 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
           {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
         </>
       )}
-      <details class="twin" open={choice.changed || data.iterations.source.kind === "whole_capture"}>
+      <details
+        id={NEW_AGGREGATION}
+        class="twin"
+        open={choice.changed || data.iterations.source.kind === "whole_capture"}
+      >
         <summary>New aggregation</summary>
         <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
       </details>
-      {selected !== "" && (
-        <SelectedStrip data={data} iteration={selected} said={overIn(long.get(Number(selected)), classLabel(data))} />
-      )}
       <IterationTwin
         rows={rows
           .filter(({ iteration, stop_iteration: last }) => {

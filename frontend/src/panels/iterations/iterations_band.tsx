@@ -4,26 +4,31 @@ import { useMemo } from "preact/hooks";
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { MarkSteps } from "../../components/framework_advice";
 import { classLabel } from "../../components/iteration_parts";
-import { formatCount, withinSentence } from "../../format/number";
+import { formatCount } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { leavesOut, saidOf } from "../../model/answer";
 import { withParts } from "../../model/iterations";
-import { spreadOf } from "../../model/spread";
+import { oddOne } from "../../model/spread";
 import { partsByIteration, type Step } from "../../model/step";
+import { overIn } from "./bars";
+import { Include } from "./include";
 
 interface IterationsBandProps {
   data: DashboardResponse;
   diagnosis: Diagnosis | null;
   step: Step | null;
+  /** Whether this server aggregates anew. */
+  allowed: boolean;
 }
 
-export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
+export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBandProps) {
   const { average_iteration_ns: mean, wall_clock_ns: wall, profiled_iterations: count } = data.performance;
   const { rows, binned, source } = data.iterations;
-  const apart = useMemo(() => {
+  const odd = useMemo(() => {
     const split = diagnosis === null ? null : partsByIteration(diagnosis, data);
-    return spreadOf((split === null ? null : withParts(rows, split)) ?? rows);
+    return oddOne((split === null ? null : withParts(rows, split)) ?? rows);
   }, [rows, diagnosis, data]);
+  const [first, last] = [rows[0]?.iteration, rows.at(-1)?.stop_iteration];
   const lengths = rows.filter(({ profiled }) => profiled).map(({ duration_ns: ns }) => ns);
   const time = (
     <strong class="nowrap" data-tip={readableAndExact(mean ?? wall)}>
@@ -56,15 +61,15 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
       {diagnosis !== null && step !== null && (
         <p class="model-line">
           <span>
-            {apart?.part && (
+            {saidOf(diagnosis, step)}{" "}
+            {odd !== null && (
               <>
-                Most of what the longest, iteration {formatCount(apart.longest)}, takes more than the shortest is{" "}
-                {withinSentence(classLabel(data)(apart.part.key))}: {formatDuration(apart.part.ns)} of{" "}
-                {formatDuration(apart.over_ns)}.{" "}
+                Iteration {formatCount(odd.iteration)} is {overIn(odd, classLabel(data))}.{" "}
               </>
             )}
-            {saidOf(diagnosis, step)}
-            {leavesOut(diagnosis) && " To include what was left out, move the boundaries and press Reaggregate."}
+            {allowed && leavesOut(diagnosis) && first !== undefined && last !== undefined && (
+              <Include data={data} first={first} last={last} what="what was left out" />
+            )}
           </span>
         </p>
       )}

@@ -5,9 +5,11 @@ export interface OfIteration {
   iteration: string;
   /** What it is called: `Iteration 12`, or the whole recording. */
   where: string;
+  /** Why it launched no kernel. */
+  empty: string;
 }
 
-export function KernelsByIteration({ iteration, where }: OfIteration) {
+export function KernelsByIteration({ iteration, where, empty }: OfIteration) {
   return (
     <DataTable
       key={iteration}
@@ -16,7 +18,7 @@ export function KernelsByIteration({ iteration, where }: OfIteration) {
       title={`Kernels Launched in ${where}`}
       noun="kernels"
       links={{ iteration }}
-      empty="This iteration launched no kernel, or it is not part of the aggregation."
+      empty={empty}
       selectable
     />
   );

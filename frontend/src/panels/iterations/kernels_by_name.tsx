@@ -7,7 +7,7 @@ interface KernelsByNameProps extends OfIteration {
   only: boolean;
 }
 
-export function KernelsByName({ iteration, where, only }: KernelsByNameProps) {
+export function KernelsByName({ iteration, where, empty, only }: KernelsByNameProps) {
   return (
     <DataTable
       key={iteration}
@@ -17,7 +17,7 @@ export function KernelsByName({ iteration, where, only }: KernelsByNameProps) {
       noun="kernels"
       // Of no group: those too that have no path, such as kernels whose launch was not recorded.
       links={only ? { group: "" } : { iteration }}
-      empty="This iteration launched no kernel, or it is not part of the aggregation."
+      empty={empty}
     />
   );
 }

@@ -4,7 +4,7 @@ import { DataTable } from "../../components/table/data_table";
 import { useUrl } from "../../frame/url";
 import type { OfIteration } from "./kernels_by_iteration";
 
-export function KernelsByOp({ iteration, where }: OfIteration) {
+export function KernelsByOp({ iteration, where, empty }: OfIteration) {
   const op = useUrl()["oops.row"] ?? "";
   return (
     <>
@@ -16,7 +16,7 @@ export function KernelsByOp({ iteration, where }: OfIteration) {
         noun="ops"
         links={{ iteration }}
         pageSize={10}
-        empty="No op launched a kernel in this iteration, or it is not part of the aggregation."
+        empty={empty}
         selectable
         below={["okernels"]}
       />

@@ -1,21 +1,27 @@
-/** What the selected iteration launched: kernel after kernel, by name, or by op; at first the iteration of median length. */
+/** The selected iteration: its strip of the timeline, and what it launched, by name, by op, or in time order; at first the one of median length. */
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
+import { classLabel } from "../../components/iteration_parts";
 import { IterationStrip } from "../../components/timeline/iteration_strip";
 import { IterationTable } from "../../components/table/iteration_table";
+import { Info } from "../../components/tooltip";
+import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { useUrl } from "../../frame/url";
-import { medianIteration, medianNs, type IterationRow } from "../../model/iterations";
+import { medianIteration, medianNs, rangeText, withoutKernels, type IterationRow } from "../../model/iterations";
+import { excesses } from "../../model/spread";
 import { forgotten } from "../../model/table_state";
 import type { Changes } from "../../model/url_state";
+import { overIn } from "./bars";
+import { Include } from "./include";
 import { KernelsByIteration } from "./kernels_by_iteration";
 import { KernelsByName } from "./kernels_by_name";
 import { KernelsByOp } from "./kernels_by_op";
 
 const GROUPINGS = [
   ["name", "Kernels by name", "Kernels of one name are one row"],
-  ["kernel", "Kernels in time order", "Kernels by Iteration"],
   ["op", "Kernels by op", "Kernels by Op"],
+  ["kernel", "Kernels in time order", "Kernels by Iteration"],
 ] as const;
 
 /** The tables of what it launched. */
@@ -30,84 +36,91 @@ export function useSelected(data: DashboardResponse): string {
   return useUrl()["iters.row"] ?? medianIteration(data.iterations.rows);
 }
 
-/** Of an even number the median is none of them. */
-const isMedian = ({ duration_ns: ns }: IterationRow, rows: readonly IterationRow[]): boolean =>
-  rows.length > 1 && formatDuration(ns) === formatDuration(medianNs(rows));
-
-interface SelectedStripProps {
+interface SelectedIterationProps {
   data: DashboardResponse;
-  iteration: string;
-  /** How much longer than the others it is, and why. */
-  said: string;
+  /** All iterations, with the parts of their time as the chart shows them. */
+  rows: readonly IterationRow[];
+  /** Whether this server aggregates anew. */
+  allowed: boolean;
 }
 
-/** What ran in the selected iteration. */
-export function SelectedStrip({ data, iteration, said }: SelectedStripProps) {
-  const whole = data.iterations.source.kind === "whole_capture";
-  const row = data.iterations.rows.find((each) => each.count === 1 && String(each.iteration) === iteration);
-  return (
-    <div class="iteration-strip">
-      {!whole && (
-        <h3>
-          Iteration {iteration}{" "}
-          {row !== undefined && (
-            <span class="muted">
-              {formatDuration(row.duration_ns)}
-              {isMedian(row, data.iterations.rows) ? ", the median" : said !== "" && `, ${said}`}
-            </span>
-          )}
-        </h3>
-      )}
-      <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
-    </div>
-  );
-}
-
-export function SelectedIteration({ data }: { data: DashboardResponse }) {
+export function SelectedIteration({ data, rows, allowed }: SelectedIterationProps) {
   const by = chosenOf(GROUPINGS, useUrl()["iters.by"]);
   const iteration = useSelected(data);
   const only = data.performance.profiled_iterations === 1;
   const whole = data.iterations.source.kind === "whole_capture";
   const several = data.gpu_utilization.devices.filter(({ in_use: inUse }) => inUse).length > 1;
   const where = whole ? "the Whole Recording" : `Iteration ${iteration}`;
-  const table = (
-    <IterationTable
-      name="iters"
-      below={BELOW}
-      selected={iteration}
-      rows={data.performance.profiled_iterations ?? undefined}
-    />
-  );
+  const row = rows.find(({ iteration: first, stop_iteration: last }) => first <= +iteration && +iteration <= last);
+  const single = row?.count === 1 ? row : undefined;
+  const odd = overIn(excesses(rows).get(Number(iteration)), classLabel(data));
+  const isMedian = rows.length > 1 && formatDuration(single?.duration_ns) === formatDuration(medianNs(rows));
+  const about = isMedian ? "the median" : odd;
+  const empty = withoutKernels(single);
   return (
     <>
-      {!only && table}
       {iteration !== "" && (
-        <>
+        <section class="stacked selected-iteration" aria-label={where}>
           <div class="section-head">
-            <h2>{whole ? "Whole recording" : `Iteration ${iteration}`}</h2>
-            <Choice
-              label="Show"
-              shown
-              options={GROUPINGS}
-              value={by}
-              to={(id) => ({ "iters.by": id === "name" ? null : id })}
-            />
-            <span class="muted">
-              {several && "Kernels of all GPUs, whose times are summed. "}
-              {!whole &&
-                "Kernels are listed under the iteration that launched them, or that they began in where no launch was recorded; GPU time above counts in the one that they ran in."}
-            </span>
+            <h2>
+              {whole ? "Whole recording" : where}
+              {!whole && single !== undefined && (
+                <span class="muted">
+                  {" "}
+                  {formatDuration(single.duration_ns)}
+                  {about !== "" && `, ${about}`}
+                </span>
+              )}
+            </h2>
           </div>
-          {by === "op" ? (
-            <KernelsByOp iteration={iteration} where={where} />
-          ) : by === "kernel" ? (
-            <KernelsByIteration iteration={iteration} where={where} />
+          <div class="panel iteration-strip">
+            <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
+          </div>
+          {row?.profiled === false ? (
+            <p class="iteration-outside">
+              {where} is outside {rangeText(data.performance.iter_start ?? 0, data.performance.iter_stop ?? 0)}, so its
+              kernels are not listed.{" "}
+              {allowed && <Include first={Number(iteration)} last={Number(iteration)} data={data} what="it" />}
+            </p>
           ) : (
-            <KernelsByName iteration={iteration} where={where} only={only} />
+            <>
+              <div class="section-head">
+                <Choice
+                  label="Show"
+                  shown
+                  options={GROUPINGS}
+                  value={by}
+                  to={(id) => ({ "iters.by": id === "name" ? null : id })}
+                />
+                <span class="muted">
+                  {several && `Times are sums over ${formatCounted(data.gpu_utilization.devices.length, "GPU")}. `}
+                  {!whole && (
+                    <>
+                      By the iteration that launched them <Info term="The iteration of a kernel" text={LAUNCHED} />
+                    </>
+                  )}
+                </span>
+              </div>
+              {by === "op" ? (
+                <KernelsByOp iteration={iteration} where={where} empty={empty} />
+              ) : by === "kernel" ? (
+                <KernelsByIteration iteration={iteration} where={where} empty={empty} />
+              ) : (
+                <KernelsByName iteration={iteration} where={where} only={only} empty={empty} />
+              )}
+            </>
           )}
-        </>
+        </section>
       )}
-      {only && table /* One row is no choice. */}
+      <IterationTable
+        name="iters"
+        below={BELOW}
+        selected={iteration}
+        rows={data.performance.profiled_iterations ?? undefined}
+      />
     </>
   );
 }
+
+const LAUNCHED =
+  "Kernels are listed under the iteration that launched them, or that they began in where no launch was recorded. GPU time of the Iteration Summary counts in the one that they ran in.";
