@@ -38,6 +38,28 @@ class Pieces(msgspec.Struct):
         return idle
 
 
+class Waits(msgspec.Struct):
+    """Stretches in which one GPU is idle for one part, with the gap that each belongs to."""
+
+    start: Int64s
+    stop: Int64s
+    part: Int64s
+    gap_start: Int64s
+    gap_stop: Int64s
+
+
+def waits_of(pieces: Pieces) -> Waits:
+    """The idle pieces, those that follow each other in one part as one: the host goes on from call to call in it."""
+    idle = np.flatnonzero(pieces.is_idle())
+    start, stop, part = pieces.start[idle], pieces.stop[idle], pieces.part[idle]
+    opens, begins = np.ones((2, len(idle)), np.bool_)
+    opens[1:] = start[1:] != stop[:-1]
+    begins[1:] = opens[1:] | (part[1:] != part[:-1])
+    closes, ends = (np.append(each[1:], True)[: len(idle)] for each in (opens, begins))
+    gap = (np.cumsum(opens) - 1)[begins]
+    return Waits(start[begins], stop[ends], part[begins], start[opens][gap], stop[closes][gap])
+
+
 def pieces_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int, most: int) -> Pieces | None:
     """The segments of a GPU that overlap a window, clipped to it; None if there are more than about ``most``.
 

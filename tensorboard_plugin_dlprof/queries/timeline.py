@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.memory.stored import Facts
 from tensorboard_plugin_dlprof.queries import memory_track
-from tensorboard_plugin_dlprof.queries.activity import Pieces, pieces_in
+from tensorboard_plugin_dlprof.queries.activity import Pieces, pieces_in, waits_of
 from tensorboard_plugin_dlprof.queries.launches import launches_until
 from tensorboard_plugin_dlprof.queries.scope import iteration_windows
 from tensorboard_plugin_dlprof.queries.tracks import (
@@ -243,18 +243,20 @@ class _Window:
             return self._stored(track)
         edges = self._edges()
         busy = bins.binned(pieces.start, pieces.stop, pieces.part, len(Part), edges)
-        idle = np.flatnonzero(pieces.is_idle())
-        few = idle[pieces.stop[idle] - pieces.start[idle] >= WIDE_PIXELS * self._pixel]
+        waits = waits_of(pieces)
+        few = np.flatnonzero(waits.stop - waits.start >= WIDE_PIXELS * self._pixel)
         if len(few) > self._most_items:
-            longest = np.argsort((pieces.start - pieces.stop)[few], kind="stable")
+            longest = np.argsort((waits.start - waits.stop)[few], kind="stable")
             few = np.sort(few[longest[: self._most_items]])
         return {
-            "count": len(idle),
+            "count": len(waits.start),
             **self._encoded(busy, edges),
             "items": {
-                "start": (pieces.start[few] - self._start).tolist(),
-                "duration": (pieces.stop[few] - pieces.start[few]).tolist(),
-                "class": pieces.part[few].tolist(),
+                "start": (waits.start[few] - self._start).tolist(),
+                "duration": (waits.stop[few] - waits.start[few]).tolist(),
+                "class": waits.part[few].tolist(),
+                "gap_start": (waits.gap_start[few] - self._start).tolist(),
+                "gap_duration": (waits.gap_stop[few] - waits.gap_start[few]).tolist(),
             },
         }
 

@@ -64,6 +64,9 @@ class TrackItems(Struct):
     id: list[int] | UnsetType = UNSET
     name: list[int] | UnsetType = UNSET
     """Index of ``names``; -1 for items too narrow for one."""
+    gap_start: list[int] | UnsetType = UNSET
+    """Of idle time: the gap that it is in, which may have several causes."""
+    gap_duration: list[int] | UnsetType = UNSET
 
 
 class Bins(Struct):

@@ -105,6 +105,28 @@ def test_parts_of_any_window_add_up(profile: Profile) -> None:
             assert sum(row["total_ns"] for row in groups if row["device"] == int(device)) == idle
 
 
+def test_a_strip_has_one_length_for_a_wait_and_names_its_gap(profile: Profile) -> None:
+    """Neighbours of one cause are one stretch, however many calls the host made in it; its gap is one of the table."""
+    about = profile.get("/timeline")
+    start, stop = about["start"], about["stop"]
+    low = start + (stop - start) // 3
+    high = low + (stop - start) // 50 + 1
+    for track in about["tracks"]:
+        if track["kind"] != "device":
+            continue
+        answer = profile.get(f"/timeline?from={low}&to={high}&width=1600&tracks={track['id']}")
+        items = answer["tracks"][0]["items"]
+        ends = [begin + length for begin, length in zip(items["start"], items["duration"], strict=True)]
+        touching = [at for at in range(1, len(ends)) if items["start"][at] == ends[at - 1]]
+        assert all(items["class"][at] != items["class"][at - 1] for at in touching)
+        gaps = {
+            (row["start_ns"] - low, row["duration_ns"])
+            for row in profile.rows("gaps", low, high)
+            if row["device"] == track["device"]
+        }
+        assert set(zip(items["gap_start"], items["gap_duration"], strict=True)) <= gaps
+
+
 def test_groups_of_gaps_count_and_measure_the_same_gaps(profile: Profile) -> None:
     """No two rows show the same cause and ops of a GPU, a single gap is the longest, and no gap exceeds the listed."""
     about = profile.get("/timeline")

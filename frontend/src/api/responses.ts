@@ -1793,6 +1793,9 @@ export interface TrackItems {
   id?: number[];
   /** Index of `names`; -1 for items too narrow for one. */
   name?: number[];
+  /** Of idle time: the gap that it is in, which may have several causes. */
+  gap_start?: number[];
+  gap_duration?: number[];
 }
 
 /** A rule that could not decide because data is missing. */

@@ -7,6 +7,7 @@ import {
   binShare,
   classColour,
   itemAt,
+  iterationAround,
   lanesOf,
   mayShow,
   panned,
@@ -146,5 +147,21 @@ describe("items", () => {
     const bins = { class: "a.c", share: "/Af" };
     expect([0, 1, 2].map((at) => binClass(bins, at))).toEqual([0, -1, 2]);
     expect([0, 1].map((at) => binShare(bins, at))).toEqual([1, 0]);
+  });
+});
+
+describe("the iteration around a window", () => {
+  const list = [
+    { iteration: 4, start: 0, stop: 500 },
+    { iteration: 5, start: 500, stop: 1000 },
+  ];
+
+  it("is the one that holds all of it", () => {
+    expect(iterationAround(list, { from: 600, to: 700 })?.iteration).toBe(5);
+    expect(iterationAround(list, { from: 499, to: 700 })?.iteration).toBe(5);
+  });
+
+  it("is none where it reaches into another", () => {
+    expect(iterationAround(list, { from: 400, to: 700 })).toBeNull();
   });
 });

@@ -50,6 +50,12 @@ export function iterationIn(list: readonly IterationWindow[], view: View): Itera
   );
 }
 
+/** The iteration that the window lies in, give or take a hundredth of the window. */
+export function iterationAround(list: readonly IterationWindow[], view: View): IterationWindow | null {
+  const slack = (view.to - view.from) / 100;
+  return list.find(({ start, stop }) => start <= view.from + slack && stop >= view.to - slack) ?? null;
+}
+
 export interface TrackRow {
   key: string;
   kind: TrackKind | "idle" | "more" | "group";

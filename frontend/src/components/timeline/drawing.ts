@@ -6,6 +6,7 @@ import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { formatDuration, formatTimestamp } from "../../format/time";
 import type { Bins, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
+import { shortKernelName } from "../../model/kernel_name";
 import { contrast } from "../../model/shades";
 import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
@@ -114,6 +115,7 @@ export interface Scene {
 
 export const AXIS_HEIGHT = 18;
 const LABEL_PIXELS = 28;
+const FEWEST_LETTERS = 4;
 
 /** Draws all of it; `context` is scaled to CSS pixels. */
 export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: Strips): void {
@@ -188,7 +190,7 @@ function drawRow(
   top: number,
   at: (time: number) => number,
   scale: number,
-  { palette, width, causes, marked }: Scene,
+  { view, palette, width, causes, marked }: Scene,
   strips: Strips,
 ): void {
   const kind: TrackKind = row.kind === "idle" || row.kind === "more" || row.kind === "group" ? "device" : row.kind;
@@ -232,12 +234,15 @@ function drawRow(
     context.fillRect(x, above, wide > 3 ? wide - 0.75 : wide, thick - (lanes > 1 ? 1 : 0));
     drawn = x + 0.5;
     if (wide < LABEL_PIXELS || thick < 11) continue;
-    const length = items.duration[number] ?? 0;
-    const cause = kind === "device" ? `${causes[items.class[number] ?? 0] ?? ""} ${formatDuration(length)}` : "";
-    const name = items.name === undefined ? cause : (track.names?.[items.name[number] ?? -1] ?? "");
-    if (name === "") continue;
     const from = Math.max(x, 0) + 3;
-    const text = fitted(context, shortName(name), Math.min(right, width) - from - 3);
+    const room = Math.min(right, width) - from - 3;
+    const name = track.names?.[items.name?.[number] ?? -1] ?? "";
+    let text = fitted(context, itemName(name, kind), room);
+    if (kind === "device") {
+      const cause = causes[items.class[number] ?? 0] ?? "";
+      const [first, last] = seenOf(start, items.duration[number] ?? 0, view);
+      text = firstFitting(context, [`${cause} ${formatDuration(last - first)}`, cause], room);
+    }
     context.fillStyle = colour.onIt;
     if (text !== "") context.fillText(text, from, above + thick / 2 + 0.5);
   }
@@ -311,16 +316,27 @@ function drawCurve(
 /** What tells layers of one kind apart: `Qwen2DecoderLayer_12`. */
 const INDEX = /(?:_\d{1,4}|\[\d{1,4}\])$/;
 
+/** What is seen of a stretch of time: as the sums and tables of the window count it. */
+export const seenOf = (start: number, duration: number, view: View): [number, number] => [
+  Math.max(start, view.from),
+  Math.min(start + duration, view.to),
+];
+
+/** The first of some texts that fits as a whole; empty where none does. */
+const firstFitting = (context: CanvasRenderingContext2D, texts: readonly string[], room: number): string =>
+  texts.find((text) => context.measureText(text).width <= room) ?? "";
+
 /** What fits of a name: its start, and the index at its end. */
 function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
   if (width < 12) return "";
   const wide = context.measureText(text).width;
   if (wide <= width) return text;
-  const letters = Math.floor((text.length * width) / wide) - 1;
   const index = INDEX.exec(text)?.[0] ?? "";
-  if (index.length > letters && context.measureText(index).width <= width) return index;
-  const tail = index.length <= letters ? index : "";
-  return letters < 2 ? "" : `${text.slice(0, letters - tail.length)}…${tail}`;
+  for (let letters = Math.floor((text.length * width) / wide); letters >= FEWEST_LETTERS + index.length; letters -= 1) {
+    const cut = `${text.slice(0, letters - index.length)}…${index}`;
+    if (context.measureText(cut).width <= width) return cut;
+  }
+  return index !== "" && context.measureText(index).width <= width ? index : "";
 }
 
 /** The version that Nsight Systems puts behind the names of calls: `cudaLaunchKernel_v7000`. */
@@ -331,3 +347,7 @@ export const shortName = (name: string): string =>
   name.startsWith("/")
     ? name.slice(name.lastIndexOf("/") + 1)
     : name.replace(/^nn\.Module: /, "").replace(CALL_VERSION, "$1");
+
+/** What an item is called: a kernel as on the other pages. */
+export const itemName = (name: string, kind: string): string =>
+  kind === "stream" ? shortKernelName(name) : shortName(name);

@@ -9,7 +9,7 @@ describe("what is at the pointer", () => {
 
   it("is what takes most of a bin, and how much of it", () => {
     const track = { ...ends, bins: { class: ".b..", share: "Af/A" } };
-    expect(binInWords(track, 210, false, word)).toBe("kernels · 49.2 % of 100 ns");
+    expect(binInWords(track, 210, false, word)).toBe("kernels in 49.2 % of this pixel, 100 ns");
     expect(binInWords(track, 110, false, word)).toBe("");
     expect(binInWords(track, 600, false, word)).toBe("");
   });

@@ -27,5 +27,5 @@ export function binInWords(track: TrackData, time: number, idle: boolean, word: 
   const number = at < 0 ? -1 : binClass(bins, at);
   if (number < 0) return "";
   const length = ((track.bins_to ?? 0) - (track.bins_from ?? 0)) / bins.class.length;
-  return `${word(number)} · ${formatShare(binShare(bins, at))} of ${formatDuration(Math.round(length))}`;
+  return `${word(number)} in ${formatShare(binShare(bins, at))} of this pixel, ${formatDuration(Math.round(length))}`;
 }

@@ -3,15 +3,16 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
+import { cutLabel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
 import type { TimelineOverview, TimelineWindow } from "../../api/types";
 import { classInWords, itemAt, panned, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
 import { useWidth } from "../use_width";
-import { AXIS_HEIGHT, draw, shortName, Strips, type Scene } from "./drawing";
+import { AXIS_HEIGHT, draw, itemName, seenOf, Strips, type Scene } from "./drawing";
 import { binInWords } from "./pointing";
 import { useColours } from "./use_colours";
-import { useNameAt } from "./use_name_at";
+import { useItemAt } from "./use_item_at";
 import { useOneStop } from "../walking";
 
 interface TracksProps {
@@ -41,12 +42,21 @@ const CLICK_PIXELS = 4;
 interface Hover {
   x: number;
   y: number;
-  text: string;
+  /** How long and what, its name, and what else there is to say. */
+  lines: readonly string[];
   /** Whether it is about a stretch of time, and not about one item. */
   isBin: boolean;
   /** Where what is too narrow for a name may be asked for: a track, and a moment. */
   unnamed: { track: number; at: number } | null;
 }
+
+/** Names are cut in their middle, so that what tells them apart stays. */
+const NAME_LETTERS = 60;
+
+const itemLines = (name: string, kind: string, duration: number, label: string): string[] => [
+  `${formatDuration(duration)} · ${label}`,
+  ...(name === "" ? [] : [cutLabel(itemName(name, kind), NAME_LETTERS)]),
+];
 
 /** The tracks whose items have names. */
 const NAMED = /^(?:range|op|call|stream)$/;
@@ -104,10 +114,10 @@ export function Tracks(props: TracksProps) {
     const slack = (2 / Math.max(width, 1)) * (view.to - view.from);
     return { row, item: track.items === undefined ? -1 : itemAt(track.items, time - answer.from, slack), time };
   };
-  const description = (x: number, y: number): string => {
+  const description = (x: number, y: number): string[] => {
     const target = hit(x, y);
     const track = answer?.tracks.find(({ id }) => id === target?.row.track);
-    if (target === null || track === undefined || answer === null) return "";
+    if (target === null || track === undefined || answer === null) return [];
     const kind = target.row.kind === "idle" ? "device" : target.row.kind;
     const wordOf = (number: number): string => {
       const word = kind === "more" || kind === "group" ? "" : (overview.classes[kind]?.[number] ?? "");
@@ -116,17 +126,46 @@ export function Tracks(props: TracksProps) {
         : classInWords(target.row.kind === "stream" ? "stream" : "call", word, matrixUnit);
     };
     const { items } = track;
-    if (items === undefined || target.item < 0)
-      return binInWords(track, target.time - answer.from, target.row.kind === "idle", wordOf);
+    if (items === undefined || target.item < 0) {
+      const words = binInWords(track, target.time - answer.from, target.row.kind === "idle", wordOf);
+      return words === "" ? [] : [words];
+    }
     const label = wordOf(items.class[target.item] ?? 0);
-    const name = items.name === undefined ? "" : (track.names?.[items.name[target.item] ?? -1] ?? "");
-    return [shortName(name) || label, formatDuration(items.duration[target.item] ?? 0)].join(" · ");
+    const seen = (start = 0, duration = 0): string => {
+      const [first, last] = seenOf(answer.from + start, duration, view);
+      return formatDuration(last - first);
+    };
+    if (kind === "device") {
+      const part = seen(items.start[target.item], items.duration[target.item]);
+      const gap = seen(items.gap_start?.[target.item], items.gap_duration?.[target.item]);
+      return [`${part} · ${label}`, ...(gap === part ? [] : [`in a gap of ${gap}`])];
+    }
+    return itemLines(
+      track.names?.[items.name?.[target.item] ?? -1] ?? "",
+      kind,
+      items.duration[target.item] ?? 0,
+      label,
+    );
   };
 
   /** Whether it is wide enough for its name to be here already. */
   const wide = ({ row, item }: { row: TrackRow; item: number }): boolean =>
     (answer?.tracks.find(({ id }) => id === row.track)?.items?.name?.[item] ?? -1) >= 0;
-  const nameAt = useNameAt(hover?.unnamed ?? null);
+  const itemThere = useItemAt(hover?.unnamed ?? null);
+  const told =
+    hover === null || itemThere === null
+      ? (hover?.lines ?? [])
+      : [
+          ...itemLines(
+            itemThere.name,
+            itemThere.kind,
+            itemThere.duration,
+            classInWords(itemThere.kind, itemThere.class, matrixUnit),
+          ),
+          ...(hover.isBin ? hover.lines : []),
+        ];
+  // What was under the pointer is elsewhere in another window.
+  useEffect(() => setHover(null), [view]);
 
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const press = useRef<{ x: number; y: number; view: View; pans: boolean; moved: boolean } | null>(null);
@@ -157,11 +196,11 @@ export function Tracks(props: TracksProps) {
     }
     const pressed = press.current;
     if (pressed === null) {
-      const text = description(at.x, at.y);
+      const found = description(at.x, at.y);
       const target = hit(at.x, at.y);
       const isNamed = target === null || !NAMED.test(target.row.kind) || wide(target);
       const unnamed = isNamed ? null : { track: target.row.track, at: Math.round(target.time) };
-      setHover(text === "" ? null : { ...at, text, isBin: (target?.item ?? -1) < 0, unnamed });
+      setHover(found.length === 0 ? null : { ...at, lines: found, isBin: (target?.item ?? -1) < 0, unnamed });
       return;
     }
     if (!pressed.moved && Math.abs(at.x - pressed.x) < CLICK_PIXELS) return;
@@ -269,7 +308,9 @@ export function Tracks(props: TracksProps) {
                 : { left: `${hover.x + 12}px`, top: `${hover.y + 12}px` }
             }
           >
-            {nameAt === "" ? hover.text : hover.isBin ? `${nameAt} (${hover.text})` : nameAt}
+            {told.map((line, number) => (
+              <div key={number}>{line}</div>
+            ))}
           </div>
         )}
       </div>

@@ -7,15 +7,19 @@ import { formatCount } from "../../format/number";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
 import { classInWords } from "../../model/timeline";
+import type { View } from "../../model/timeline_link";
 import type { Beside, TimelineGap, TimelineItem } from "../../api/types";
 import { Icon } from "../../components/icon";
-import { shortName } from "../../components/timeline/drawing";
+import { itemName, seenOf, shortName } from "../../components/timeline/drawing";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 
 type Besides = Pick<TimelineItem, "before" | "after">;
 
 interface DetailsProps extends GapProps {
+  /** The window, and what it is called: `iteration 5`. */
+  view: View;
+  window: string;
   onNext: () => void;
   onBeside: (beside: Beside) => void;
   onClear: () => void;
@@ -70,16 +74,22 @@ function causeSentence(gap: TimelineGap): string {
 }
 
 /** One component for both: the focus stays on the way from a kernel to the gap beside it. */
-export function Details({ of, ...rest }: { of: TimelineGap | TimelineItem } & DetailsProps) {
-  const { unit, onNext, onBeside, onClear } = rest;
-  const isGap = "cause" in of;
+export function Details({ of: whole, ...rest }: { of: TimelineGap | TimelineItem } & DetailsProps) {
+  const { unit, view, window, onNext, onBeside, onClear } = rest;
+  const isGap = "cause" in whole;
+  const of = isGap ? seenGap(whole, view) : whole;
+  const isCut = isGap && of.duration < whole.duration;
   return (
     <div class="timeline-details">
       <Head
-        name={isGap ? `Gap of ${formatDuration(of.duration)}` : shortName(of.name) || of.kind}
-        said={isGap ? `at ${clock(of.start)}` : classInWords(of.kind, of.class, unit)}
+        name={isGap ? `Gap of ${formatDuration(of.duration)}` : itemName(whole.name, whole.kind) || whole.kind}
+        said={
+          isGap
+            ? `at ${clock(of.start)}${isCut ? `, in ${window} (${formatDuration(whole.duration)} in all)` : ""}`
+            : classInWords(whole.kind, whole.class, unit)
+        }
       >
-        <Neighbours of={of} onBeside={onBeside} />
+        <Neighbours of={whole} onBeside={onBeside} />
         <button type="button" class="button" onClick={onNext}>
           Next gap <kbd aria-hidden="true">N</kbd>
         </button>
@@ -94,12 +104,28 @@ export function Details({ of, ...rest }: { of: TimelineGap | TimelineItem } & De
           <Icon name="close" />
         </button>
       </Head>
-      {isGap ? <GapFacts gap={of} {...rest} /> : <ItemFacts item={of} {...rest} />}
+      {isGap ? (
+        <GapFacts gap={of as TimelineGap} begin={whole.start} {...rest} />
+      ) : (
+        <ItemFacts item={whole} {...rest} />
+      )}
     </div>
   );
 }
 
-function GapFacts({ gap, unit, onItem, onCall }: { gap: TimelineGap } & GapProps) {
+/** What the window shows of a gap, which may begin before it and go on after it: as the tables below count it. */
+function seenGap(gap: TimelineGap, view: View): TimelineGap {
+  const cut = <Part extends { start: number; duration: number }>(part: Part): Part => {
+    const [from, to] = seenOf(part.start, part.duration, view);
+    return { ...part, start: from, duration: to - from };
+  };
+  const seen = cut(gap);
+  if (seen.duration <= 0) return gap;
+  const parts = gap.parts.map(cut).filter(({ duration }) => duration > 0);
+  return { ...seen, parts, cause: [...parts].sort((a, b) => b.duration - a.duration)[0]?.part ?? gap.cause };
+}
+
+function GapFacts({ gap, begin, unit, onItem, onCall }: { gap: TimelineGap; begin: number } & GapProps) {
   const kinds = new Map(partKinds(unit).map((kind) => [kind.key as string, kind]));
   const cause = kinds.get(gap.cause);
   const ended = gap.ended_by;
@@ -132,7 +158,7 @@ function GapFacts({ gap, unit, onItem, onCall }: { gap: TimelineGap } & GapProps
         )}
         {ended !== null && (
           <Fact name="ended by">
-            <ItemButton onClick={() => onItem(ended.id)}>{shortName(ended.name)}</ItemButton>
+            <ItemButton onClick={() => onItem(ended.id)}>{itemName(ended.name, ended.kind)}</ItemButton>
             <div class="muted">
               {[
                 typeof ended.facts.bytes === "number" ? formatBytes(ended.facts.bytes) : "",
@@ -148,9 +174,9 @@ function GapFacts({ gap, unit, onItem, onCall }: { gap: TimelineGap } & GapProps
             <ItemButton onClick={() => onItem(ended.call?.id ?? 0)}>{shortName(ended.call.name)}</ItemButton>,{" "}
             {formatDuration(ended.call.duration)}
             <div class="muted">
-              {ended.call.start >= gap.start
-                ? `began ${formatDuration(ended.call.start - gap.start)} into the gap`
-                : `began ${formatDuration(gap.start - ended.call.start)} before the gap`}
+              {ended.call.start >= begin
+                ? `began ${formatDuration(ended.call.start - begin)} into the gap`
+                : `began ${formatDuration(begin - ended.call.start)} before the gap`}
             </div>
           </Fact>
         )}
@@ -176,7 +202,7 @@ function Head({ name, said, children }: { name: string; said: string; children: 
 
 /** What the GPU did before and after: the way from a kernel to the gap beside it, and on to the next kernel. */
 function Neighbours({ of: { before, after }, onBeside }: { of: Besides; onBeside: (beside: Beside) => void }) {
-  const nameOf = ({ id, name }: Beside): string => (id === null ? `Gap: ${name}` : shortName(name));
+  const nameOf = ({ id, name }: Beside): string => (id === null ? `Gap: ${name}` : itemName(name, "stream"));
   const said = (beside: Beside): string => `${nameOf(beside)} ${formatDuration(beside.duration)}`;
   return (
     <>
@@ -259,7 +285,7 @@ function ItemFacts({ item, onItem }: { item: TimelineItem } & ItemProps) {
           <div class="muted">
             {item.starts_before_call === true
               ? "The work begins before its call: the clocks of host and GPU differ."
-              : `waits ${formatDuration(item.delay_ns ?? 0)} after it`}
+              : `starts ${formatDuration(item.delay_ns ?? 0)} after its call`}
           </div>
           {item.duration < call.duration && <div class="muted">The work is shorter than its launch.</div>}
         </Fact>
@@ -274,7 +300,7 @@ function ItemFacts({ item, onItem }: { item: TimelineItem } & ItemProps) {
         <Fact name="launches">
           {item.works.map((work) => (
             <div key={work.id}>
-              <ItemButton onClick={() => onItem(work.id)}>{shortName(work.name)}</ItemButton>{" "}
+              <ItemButton onClick={() => onItem(work.id)}>{itemName(work.name, work.kind)}</ItemButton>{" "}
               {formatDuration(work.duration)}
             </div>
           ))}

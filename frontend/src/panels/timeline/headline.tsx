@@ -1,5 +1,6 @@
 /** What the window says in one sentence, and its parts as a list and a legend. */
 import { fetchTable } from "../../api/client";
+import type { DiagnosedPart } from "../../api/types";
 import { formatCounted, withinSentence } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
@@ -12,10 +13,19 @@ import type { View } from "../../model/timeline_link";
 const idleOf = (
   parts: Record<string, number>,
   unit: string,
-): { label: string; colour: string; ns: number; idle: boolean }[] =>
+): { key: DiagnosedPart; label: string; colour: string; ns: number; idle: boolean }[] =>
   partKinds(unit)
-    .map(({ key, label, colour }, at) => ({ label, colour, ns: parts[key] ?? 0, idle: at > 4 }))
+    .map(({ key, label, colour }, at) => ({ key, label, colour, ns: parts[key] ?? 0, idle: at > 4 }))
     .filter(({ ns }) => ns > 0);
+
+/** How a sentence goes on after a time, where the name of the part alone would not be one. */
+const SPENT: Partial<Record<DiagnosedPart, string>> = {
+  queued: "although work was queued",
+  blocked: "in blocking calls",
+  data_loader: "in the data loader",
+  host_op: "in ops on the CPU",
+  host_code: "in other code on the CPU",
+};
 
 interface HeadlineProps {
   /** Null until they are known: the room for the sentence is kept, so that nothing below it moves. */
@@ -36,6 +46,10 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
   // Launched work that waits without a known reason may wait for work that was not recorded.
   const mayRun = (parts?.queued ?? 0) > idle / 2;
+  const runs = all.filter(({ idle }) => !idle);
+  const ran = [runs.some(({ key }) => key !== "copy") && "kernels", runs.some(({ key }) => key === "copy") && "copies"]
+    .filter(Boolean)
+    .join(" and ");
   const wall = range.to - range.from;
   const asked = useQuery(
     idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null,
@@ -75,15 +89,15 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
           </>
         ) : (
           <>
-            {who} {mayRun ? "runs nothing that was recorded for" : "is idle"}{" "}
+            {who} {mayRun ? `is between ${ran} for` : "is idle"}{" "}
             <strong class="nowrap">
               {formatDuration(idle)} ({formatShare(idle / wall)})
             </strong>{" "}
             of the {formatDuration(wall)} {where}:{" "}
-            {causes.slice(0, 2).map(({ label, ns }, at) => (
+            {causes.slice(0, 2).map(({ key, label, ns }, at) => (
               <>
                 {at > 0 && ", "}
-                <strong class="nowrap">{formatDuration(ns)}</strong> {withinSentence(label)}
+                <strong class="nowrap">{formatDuration(ns)}</strong> {SPENT[key] ?? withinSentence(label)}
               </>
             ))}
             .

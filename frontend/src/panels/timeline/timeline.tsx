@@ -24,12 +24,13 @@ import type {
   Beside,
   DashboardResponse,
   IterationRow,
+  IterationWindow,
   TimelineGap,
   TimelineItem,
   TimelineOverview,
 } from "../../api/types";
 import { mainDevice } from "../../model/parts";
-import { around, iterationIn, panned, rowsOf, stepOf, within, zoomed } from "../../model/timeline";
+import { around, iterationAround, iterationIn, panned, rowsOf, stepOf, within, zoomed } from "../../model/timeline";
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
 import { Details } from "./details";
@@ -329,7 +330,7 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
           unit={matrixUnit}
           range={dragged === null ? rest : range}
           dragged={dragged !== null}
-          of={here === null ? null : isMarked ? `of iteration ${here.iteration}` : "recorded"}
+          of={placeOf(here, isMarked ? iterationAround(list, rest) : null, isMarked)}
           device={devices.length > 1 ? device : null}
           scope={{ ...scope, profile }}
         />
@@ -366,6 +367,7 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
           searching={search}
           iterations={overview.iterations}
           here={isMarked ? here : null}
+          inside={iterationAround(list, rest)}
           said={said}
           whole={whole}
           hasGaps={device !== null}
@@ -419,6 +421,8 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
               {dragged === null && extent !== null && (
                 <Details
                   of={extent}
+                  view={rest}
+                  window={isMarked && here !== null ? `iteration ${here.iteration}` : "this window"}
                   unit={matrixUnit}
                   onNext={() => nextGap(true)}
                   onItem={showItem}
@@ -450,6 +454,12 @@ function useMainDevice(): number | null {
   const diagnosis = useDiagnosis().data;
   const [id] = (diagnosis === null ? null : mainDevice(diagnosis)) ?? [];
   return id === undefined ? null : Number(id);
+}
+
+/** Where the time of the sentence lies. */
+function placeOf(here: IterationWindow | null, around: IterationWindow | null, isMarked: boolean): string | null {
+  if (here !== null) return isMarked ? `of iteration ${here.iteration}` : "recorded";
+  return around === null ? null : `of this window, in iteration ${around.iteration}`;
 }
 
 /** The same object while its times are the same. */

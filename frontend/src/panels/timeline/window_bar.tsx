@@ -18,6 +18,8 @@ interface WindowBarProps {
   iterations: TimelineOverview["iterations"];
   /** The iteration that the window is. */
   here: IterationWindow | null;
+  /** The iteration that the window lies in. */
+  inside: IterationWindow | null;
   /** What came of the last action, where it did not lead anywhere. */
   said: string;
   whole: View;
@@ -26,7 +28,7 @@ interface WindowBarProps {
 }
 
 export function WindowBar(props: WindowBarProps) {
-  const { act, step, show, find, searching, iterations, here, said, whole, hasGaps, children } = props;
+  const { act, step, show, find, searching, iterations, here, inside, said, whole, hasGaps, children } = props;
   const { typical, longest, list } = iterations;
   const row = useOneStop<HTMLDivElement>();
   return (
@@ -44,7 +46,13 @@ export function WindowBar(props: WindowBarProps) {
       {list.length > 1 && (
         <div class="button-group" role="group" aria-label="Iteration">
           <IconButton icon="left" label="Previous iteration" hint="Previous iteration ([)" onClick={() => step(-1)} />
-          <span class="timeline-here">{here === null ? "Iteration" : `Iteration ${formatCount(here.iteration)}`}</span>
+          <span class="timeline-here">
+            {here !== null
+              ? `Iteration ${formatCount(here.iteration)}`
+              : inside !== null
+                ? `in iteration ${formatCount(inside.iteration)}`
+                : "Iteration"}
+          </span>
           <IconButton icon="right" label="Next iteration" hint="Next iteration (])" onClick={() => step(1)} />
           {[["Typical", typical] as const, ["Longest", longest] as const].map(
             ([label, one]) =>
