@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{$r as e,Qn as t,Ti as n,_a as r,lr as i}from"./frame-CXZV5YhL.js";var a=.85,o=t=>t===null||t<=0||t>=a?``:`Kernels run for ${e(t)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let e=o(t().busy);return e===``?null:n(r,{children:[e,` `,n(i,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
