@@ -48,6 +48,7 @@ def head(comparison: Comparison) -> dict[str, Any]:
         "of_medians": verdict.of_medians,
         "per": comparison.per,
         "same_program": comparison.is_same_program,
+        "inputs_differ": comparison.has_other_inputs,
         "a": side_json(comparison.a, comparison.a_ns),
         "b": side_json(comparison.b, comparison.b_ns),
         "change_ns": comparison.change_ns,
@@ -98,6 +99,7 @@ def side_json(side: Side, value_ns: int) -> dict[str, Any]:
         "recordings": [recording.name for recording in side.recordings],
         "value_ns": value_ns,
         "iteration_ns": side.iteration_ns,
+        "recording_ns": side.recording_ns,
         "started_ns": first.started_ns,
     }
 
@@ -135,13 +137,14 @@ def group_json(group: Group) -> dict[str, Any]:
     """Rows of the change that are alike, summed."""
     of_a, of_b = group.a, group.b
     a, b = _sums(of_a), _sums(of_b)
+    a_ops, b_ops = group.counts
     return {
         "kind": "ops" if of_a or of_b else group.rows[0].kind,
         "name": group.name,
         "direction": group.direction or None,
         "op_type": (of_b or of_a)[0].op_type if of_a or of_b else None,
-        "a_ops": len(of_a) if of_a or of_b else None,
-        "b_ops": len(of_b) if of_a or of_b else None,
+        "a_ops": a_ops,
+        "b_ops": b_ops,
         "a_ns": group.a_ns,
         "b_ns": group.b_ns,
         "change_ns": group.change_ns,

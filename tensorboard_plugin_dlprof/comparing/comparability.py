@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import exp, log
 
 from tensorboard_plugin_dlprof.comparing.attribution import Row
+from tensorboard_plugin_dlprof.comparing.equal_work import first_input_elements
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.words import share
 
 _MOST_OF_TIME = 0.5
+
+_NEAR = 0.1
+"""Inputs whose sizes differ by no more than such a factor (its logarithm) are about as large."""
 
 
 def is_same_recording(a: Side, b: Side) -> bool:
@@ -37,7 +42,9 @@ def are_kernels_compared(a: Side, b: Side) -> bool:
     return (share_without_op(a) > _MOST_OF_TIME) != (share_without_op(b) > _MOST_OF_TIME)
 
 
-def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str) -> list[str]:
+def sentences(
+    a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, input_size_ratio: float | None
+) -> list[str]:
     """One sentence for each difference.
 
     Args:
@@ -46,8 +53,13 @@ def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per
         rows: of the change.
         ratio: how many times as often B made the calls of A, if it is one and iterations are not marked.
         per: ``iteration``, ``call`` or ``capture``.
+        input_size_ratio: how many times as large B's inputs are, if times are compared on inputs of equal size.
     """
-    return [*different_programs(a, b, rows), *_of_programs(a, b, rows, ratio, per), *_of_recordings(a.first, b.first)]
+    return [
+        *different_programs(a, b, rows),
+        *_of_programs(a, b, rows, ratio, per, input_size_ratio),
+        *_of_recordings(a.first, b.first),
+    ]
 
 
 def _hides_its_ops(side: Side) -> bool:
@@ -79,7 +91,9 @@ def _share(times: Iterable[tuple[int, bool]]) -> float:
     return sum(time for time, counted in listed if counted) / whole if whole else 1.0
 
 
-def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str) -> Iterator[str]:
+def _of_programs(
+    a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, input_size_ratio: float | None
+) -> Iterator[str]:
     if is_same_recording(a, b):
         yield "A and B are the same recording."
     elif (
@@ -120,27 +134,67 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
     elif per == "capture":
         yield (
             "A and B call their ops in different proportions, so which is faster cannot be told: totals are shown, and "
-            "the table splits work from speed."
+            "the table tells changes of the number of calls from those of the time per call."
         )
     if are_kernels_compared(a, b):
         without = "A" if share_without_op(a) > _MOST_OF_TIME else "B"
         yield f"{without} records no ops for most of its kernels: kernels are compared over the whole program, by name."
-    yield from _of_work(a, b, rows)
+    yield from _of_work(a, b, rows, input_size_ratio)
 
 
-def _of_work(a: Side, b: Side, rows: Sequence[Row]) -> Iterator[str]:
+def inputs_differ(rows: Iterable[Row]) -> bool:
+    """Whether most of the time of ops that both have is in ops with other shapes."""
+    whole, differing = 0, 0
+    for row in rows:
+        if row.a and row.b:
+            whole += row.a_ns + row.b_ns
+            if row.a[0].shapes and row.b[0].shapes and row.a[0].shapes != row.b[0].shapes:
+                differing += row.a_ns + row.b_ns
+    return differing > _MOST_OF_TIME * whole
+
+
+def other_work(rows: Sequence[Row], input_size_ratio: float | None) -> Iterator[str]:
+    """A sentence if most of the time is in ops whose first inputs are larger on one side, by about the same factor.
+
+    Args:
+        rows: of the change.
+        input_size_ratio: if this is known, times are already compared on inputs of equal size.
+    """
+    ratio = None if input_size_ratio is not None else _ratio_of_inputs(rows)
+    if ratio is not None:
+        larger, size = ("B", ratio) if ratio > 1 else ("A", 1 / ratio)
+        more = "more" if ratio > 1 else "less"
+        yield f"The inputs of {larger} are about {size:.2g} times as large, so B does {more} work per call."
+
+
+def _ratio_of_inputs(rows: Iterable[Row]) -> float | None:
+    """The median by time, if most of the time is near to it and it is not near to 1."""
+    known: list[tuple[float, int]] = []
+    whole = 0
+    for row in rows:
+        if row.a and row.b:
+            whole += row.a_ns + row.b_ns
+            a, b = (first_input_elements(ops[0].shapes) for ops in (row.a, row.b))
+            if a and b:
+                known.append((log(b / a), row.a_ns + row.b_ns))
+    known.sort()
+    left = sum(time_ns for _, time_ns in known) / 2
+    for middle, time_ns in known:
+        left -= time_ns
+        if left <= 0:
+            near = sum(time for size, time in known if abs(size - middle) < _NEAR)
+            return exp(middle) if near > _MOST_OF_TIME * whole and abs(middle) > _NEAR else None
+    return None
+
+
+def _of_work(a: Side, b: Side, rows: Sequence[Row], input_size_ratio: float | None) -> Iterator[str]:
     graphs = a.total("graph_ns"), b.total("graph_ns")
     if any(graphs) and not all(graphs):
         name = "B" if graphs[1] else "A"
         yield f"{name} runs CUDA graphs recorded as a whole: rows of kernels say nothing about the time in them."
-    matched = [row for row in rows if row.a and row.b]
-    total = sum(row.a_ns + row.b_ns for row in matched)
-    other_shapes = sum(
-        row.a_ns + row.b_ns
-        for row in matched
-        if row.a[0].shapes and row.b[0].shapes and row.a[0].shapes != row.b[0].shapes
-    )
-    if total and other_shapes > _MOST_OF_TIME * total:
+    sized = list(other_work(rows, input_size_ratio))
+    yield from sized
+    if not sized and inputs_differ(rows):
         yield "The inputs differ: most matched time is in ops with other shapes, so a change is one of work and speed."
     if a.first.ops_beyond or b.first.ops_beyond:
         yield "There are more than 20,000 ops: those with the least time are compared as one."

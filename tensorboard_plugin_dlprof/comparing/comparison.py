@@ -86,6 +86,11 @@ class Comparison(msgspec.Struct):
         return not any(comparability.different_programs(self.a, self.b, self.rows))
 
     @property
+    def has_other_inputs(self) -> bool:
+        """Whether a change is one of work and speed together, of which neither is better or worse."""
+        return self.main.input_size_ratio is None and comparability.inputs_differ(self.rows)
+
+    @property
     def change_ns(self) -> int:
         """B less A."""
         return self.b_ns - self.a_ns
@@ -120,6 +125,8 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
     per, ratio = _units(left, right, matches, of_kernels)
     rows, left_out = rows_of(left, right, matches, of_kernels, wall=per != "call")
     over_runs = left.is_over_runs() and right.is_over_runs()
+    measures = {measure.name: measure for measure in _measures(left, right, per, over_runs)}
+    size_ratio = measures["kernel_time"].input_size_ratio
     return Comparison(
         a=left,
         b=right,
@@ -132,8 +139,8 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
         left_out=left_out,
         replacements=replacements(matches),
         memory=held_rows(left, right),
-        measures={measure.name: measure for measure in _measures(left, right, per, over_runs)},
-        comparability=comparability.sentences(left, right, rows, ratio, per),
+        measures=measures,
+        comparability=comparability.sentences(left, right, rows, ratio, per, size_ratio),
         is_same=comparability.is_same_recording(left, right),
         is_over_runs=over_runs,
         floor=floor,

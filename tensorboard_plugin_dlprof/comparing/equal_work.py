@@ -80,10 +80,28 @@ def _costs(times: Floats, work: Floats) -> Floats:
 def _elements(shapes: str) -> int:
     """Of all inputs of a call, such as ``[[44,4,17],[17]]``; 0 if unknown, or more than any memory holds."""
     try:
-        size = _size(msgspec.json.decode(shapes.encode("utf-8", "replace"))) if shapes else 0
-    except (msgspec.DecodeError, RecursionError):
+        size = _size(_decoded(shapes))
+    except RecursionError:
         return 0
     return size if size < _MOST_ELEMENTS else 0
+
+
+@lru_cache(maxsize=65_536)
+def first_input_elements(shapes: str) -> int:
+    """Of the first input of a call that is not a number, such as the activations that meet weights; 0 if unknown."""
+    try:
+        decoded = _decoded(shapes)
+        first = next(filter(None, map(_size, decoded if isinstance(decoded, list) else ())), 0)
+    except RecursionError:
+        return 0
+    return first if first < _MOST_ELEMENTS else 0
+
+
+def _decoded(shapes: str) -> Any:
+    try:
+        return msgspec.json.decode(shapes.encode("utf-8", "replace")) if shapes else None
+    except msgspec.DecodeError:
+        return None
 
 
 def _size(shape: Any) -> int:

@@ -13,6 +13,9 @@ from tensorboard_plugin_dlprof.comparing.attribution import MOST_TESTED, Row, es
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op
 
+_ALIKE = 2
+"""Factor by which the ratio of ops and that of their calls may differ."""
+
 _LEAST_LEFT = 0.5
 """Of the changes without their signs: where less is left of them, shares of the whole change mislead."""
 
@@ -56,6 +59,21 @@ class Group(msgspec.Struct):
     def b(self) -> list[Op]:
         """The ops of B."""
         return [op for row in self.rows for op in row.b]
+
+    @property
+    def counts(self) -> tuple[int | None, int | None]:
+        """How many ops of A and of B it stands for; None of parts of the time, and where ops were told apart otherwise.
+
+        Where calls stand in another ratio than ops, such as 1 op against 150 with as many calls, names of ops depend on
+        how they were recorded, and the numbers of ops say nothing about the program.
+        """
+        a, b = len(self.a), len(self.b)
+        if not a and not b:
+            return None, None
+        calls = [sum(row.a_calls or 0 for row in self.rows), sum(row.b_calls or 0 for row in self.rows)]
+        if a and b and all(calls) and not 1 / _ALIKE <= (b / a) / (calls[1] / calls[0]) <= _ALIKE:
+            return None, None
+        return a, b
 
 
 def groups_of(rows: Iterable[Row], of_kernels: bool) -> list[Group]:

@@ -50,6 +50,12 @@ class Side(msgspec.Struct):
         return round(Fraction(self.total("wall_ns"), times)) if self.marked and times else None
 
     @property
+    def recording_ns(self) -> int | None:
+        """The mean length of what is compared of each recording; None where iterations are marked, or of no GPU."""
+        devices = sum(one.devices_in_use for one in self.recordings)
+        return None if self.marked or not devices else round(Fraction(self.total("wall_ns"), devices))
+
+    @property
     def divisor(self) -> Fraction:
         """What sums over iterations and GPUs are divided by."""
         return sum(

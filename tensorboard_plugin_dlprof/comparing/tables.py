@@ -74,10 +74,22 @@ _TOLD: _Described = (
 )
 
 _OF_CALLS = (
-    _column(("a_calls", "Calls A", "number", "Calls of A, by unit of comparison."), tier=2),
-    _column(("b_calls", "Calls B", "number", "Calls of B, by unit of comparison."), tier=2),
-    _column(("work_ns", "Work", "duration_ns", "Part of the change from more or fewer calls."), tier=2),
-    _column(("speed_ns", "Speed", "duration_ns", "Part of the change from faster or slower calls."), tier=2),
+    _column(
+        ("a_calls", "Calls A", "number", "Calls of A, by unit of comparison: the mean of the GPUs in use."), tier=2
+    ),
+    _column(
+        ("b_calls", "Calls B", "number", "Calls of B, by unit of comparison: the mean of the GPUs in use."), tier=2
+    ),
+    _column(("work_ns", "From Calls", "duration_ns", "Part of the change from more or fewer calls."), tier=2),
+    _column(
+        (
+            "speed_ns",
+            "From Time per Call",
+            "duration_ns",
+            "Part of the change from longer or shorter calls; their inputs may differ.",
+        ),
+        tier=2,
+    ),
 )
 
 _OF_KERNELS = (
@@ -145,7 +157,8 @@ GROUPS = _table(
             "a_ops",
             "Ops A",
             "integer",
-            "How many ops of A with kernels the row stands for; empty for a part of the time.",
+            "How many ops of A with kernels the row stands for; empty for a part of the time, and where calls show "
+            "that A and B tell ops apart in other ways.",
         )
     ),
     _column(
@@ -153,7 +166,8 @@ GROUPS = _table(
             "b_ops",
             "Ops B",
             "integer",
-            "How many ops of B with kernels the row stands for; empty for a part of the time.",
+            "How many ops of B with kernels the row stands for; empty for a part of the time, and where calls show "
+            "that A and B tell ops apart in other ways.",
         )
     ),
     _column(_TOLD, tier=1),

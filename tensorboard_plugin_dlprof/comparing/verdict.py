@@ -9,7 +9,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.comparing.attribution import Row
-from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device
+from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device, other_work
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
@@ -34,6 +34,9 @@ _NOT_OF_IT = 1.5
 """Of the change, from which a row that others make up for is told apart."""
 
 _LITTLE, _MOSTLY = 0.1, 0.5
+
+_THE_OTHER_WAY = 0.05
+"""By which kernel time must change, when iterations change the other way, for both to be told."""
 
 _SAME_SIZE = 0.0005
 """Difference that would be shown as 0.0 %."""
@@ -73,9 +76,12 @@ def verdict_of(comparison: Comparison) -> Verdict:
         return Verdict(CANNOT_TELL, f"Cannot tell: {sentence[:1].lower()}{sentence[1:]}", details)
     if comparison.per == "capture" or estimate is None or estimate.low is None or estimate.high is None:
         # Where there is no interval, the headline tells of means alone.
-        certainty = _other_changes(comparison, estimate) if comparison.per == "iteration" else _by_call(comparison)
+        details = f"{_other_changes(comparison, estimate)} {details}".strip()
+        certainty = _by_call(comparison) if comparison.per == "capture" else _few(comparison)
         return Verdict(CANNOT_TELL, _undecided(comparison), details, certainty)
     shifted = _are_means_shifted(comparison, estimate)
+    for sentence in other_work(comparison.rows, comparison.main.input_size_ratio):
+        return Verdict(CANNOT_TELL, _with_other_work(comparison, estimate, sentence), details, "", shifted)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):
         return Verdict(
             NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details, _means(comparison, estimate), shifted
@@ -86,6 +92,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
     what = "An iteration of B takes" if comparison.per == "iteration" else "Kernels of B take"
     text = (
         f"{what} {_time_in_words(estimate.ratio)}{where}{_inputs(comparison)}: {_times(comparison, estimate)}.{reason}"
+        f"{_kernels_the_other_way(comparison, 'But {}.')}"
     )
     certainty = f"{_sure(comparison, estimate)} {_means(comparison, estimate)}".strip()
     return Verdict(word, text, details, certainty, shifted)
@@ -101,9 +108,13 @@ def _time_in_words(ratio: float) -> str:
 def _times(comparison: Comparison, estimate: Estimate, between: str = "instead of") -> str:
     """The times that the estimate compares: medians where means are shifted."""
     if not _are_means_shifted(comparison, estimate):
-        return f"{duration(comparison.b_ns)} {between} {duration(comparison.a_ns)}"
+        return _times_of_means(comparison, between)
     a, b = _medians(comparison)
     return f"{duration(b)} {between} {duration(a)} in the median"
+
+
+def _times_of_means(comparison: Comparison, between: str = "instead of") -> str:
+    return f"{duration(comparison.b_ns)} {between} {duration(comparison.a_ns)}"
 
 
 def _inputs(comparison: Comparison) -> str:
@@ -153,33 +164,93 @@ def _bounds(estimate: Estimate) -> str:
 
 
 def _undecided(comparison: Comparison) -> str:
+    work = next(other_work(comparison.rows, comparison.main.input_size_ratio), "")
+    if work and comparison.per != "capture":
+        return _with_other_work(comparison, None, work)
+    change = comparison.change_ns
     if comparison.per == "iteration":
-        few = _too_few(comparison.a.iterations, comparison.b.iterations, "iteration")
-        change = comparison.change_ns
-        longer = "longer" if change > 0 else "shorter"
         same = (
-            "Iterations of B take the same time"
-            if not change
-            else (
-                f"Iterations of B are {duration(abs(change))} {longer}{' on average' * comparison.is_of_means} "
-                f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)})"
-                f"{_reason(comparison, inside=True)}"
-            )
+            f"iterations of B are {duration(abs(change))} {'longer' if change > 0 else 'shorter'}"
+            f"{' on average' * comparison.is_of_means} "
+            f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}){_reason(comparison, inside=True)}"
+            if change
+            else "iterations of B take the same time"
         )
-        return f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
+        return f"Cannot tell: {_kernels_the_other_way(comparison, '{}, but ')}{same}."
     if not comparison.a.ops and not comparison.b.ops:
         return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
         return f"Cannot tell: {_recorded(comparison)}."
-    few = _too_few(len(comparison.a.recordings), len(comparison.b.recordings), "recording")
-    change = comparison.change_ns
     same = (
-        f"Kernels of B take {duration(abs(change))} {'more' if change > 0 else 'less'} "
+        f"kernels of B take {duration(abs(change))} {'more' if change > 0 else 'less'} "
         f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}){_reason(comparison, inside=True)}"
         if change
-        else "Kernels of B take the same time"
+        else "kernels of B take the same time"
     )
-    return f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
+    return f"Cannot tell: {same}."
+
+
+def _few(comparison: Comparison) -> str:
+    """Why that is not sure."""
+    a, b = comparison.a, comparison.b
+    if (not a.ops and not b.ops) or next(other_work(comparison.rows, comparison.main.input_size_ratio), ""):
+        return ""
+    if comparison.per == "iteration":
+        return _too_few(a.iterations, b.iterations, "iteration")
+    return _too_few(len(a.recordings), len(b.recordings), "recording")
+
+
+def _with_other_work(comparison: Comparison, estimate: Estimate | None, why: str) -> str:
+    """The times of sides whose inputs are of other sizes, of which neither is slower for it."""
+    what = "An iteration" if comparison.per == "iteration" else "Kernels"
+    take = "takes" if comparison.per == "iteration" else "take"
+    if not comparison.a_ns:
+        return f"Cannot tell: {why[:1].lower()}{why[1:]}"
+    ratio = estimate.ratio if estimate else comparison.b_ns / comparison.a_ns
+    times = _times(comparison, estimate) if estimate else _times_of_means(comparison)
+    rates = (comparison.measures[name] for name in ("samples_per_s", "tokens_per_s"))
+    done = next(
+        (
+            f" Throughput: {significant(one.b)} {one.name.partition('_')[0]}/s instead of {significant(one.a)}."
+            for one in rates
+            if one.a is not None and one.b is not None
+        ),
+        "",
+    )
+    return (
+        f"Cannot tell: {why[:1].lower()}{why[1:]} {what} of B {take} {_time_in_words(ratio)}: {times}"
+        f"{_reason(comparison, inside=True)}.{done}"
+    )
+
+
+def _kernels_the_other_way(comparison: Comparison, told: str) -> str:
+    """What became of the kernels, where iterations changed the other way: put into ``told``."""
+    kernel, tensor = comparison.measures["kernel_time"], comparison.measures["tensor_core_share"]
+    if comparison.per != "iteration" or not kernel.a or kernel.b is None:
+        return ""
+    ratio = kernel.b / kernel.a
+    if abs(ratio - 1) < _THE_OTHER_WAY or (ratio > 1) == (comparison.change_ns > 0):
+        return ""
+    text = f"kernels take {_simply(ratio) or _time_in_words(ratio)} ({duration(kernel.b)} instead of "
+    text += duration(kernel.a)
+    if tensor.a is not None and tensor.b is not None and abs(tensor.b - tensor.a) >= _LITTLE:
+        least = "at least " if tensor.is_least else ""
+        text += f", {least}{share(tensor.b)} of it on {comparison.matrix_unit}s instead of {share(tensor.a)}"
+    told = told.format(f"{text})")
+    return f" {told}" if told.startswith("But") else told
+
+
+def _simply(ratio: float) -> str:
+    """A ratio near to a half or to two in words; else empty."""
+    return "half the time" if _is_half(ratio) else "twice the time" if _is_double(ratio) else ""
+
+
+def _is_half(ratio: float) -> bool:
+    return 0.45 <= ratio <= 0.52
+
+
+def _is_double(ratio: float) -> bool:
+    return 1.95 <= ratio <= 2.1
 
 
 def _by_call(comparison: Comparison) -> str:
@@ -240,8 +311,10 @@ def _medians(comparison: Comparison) -> tuple[int, int]:
 
 def _too_few(a: int, b: int, noun: str) -> str:
     if a == b == 1:
-        return f"one {noun} of each is too few"
-    return f"{a} against {b} {noun}s are too few"
+        few = f"One {noun} of each is"
+    else:
+        few = f"{a} {noun}s of each are" if a == b else f"{a} against {b} {noun}s are"
+    return f"{few} too few to be sure; {FEWEST_SAMPLES} are needed."
 
 
 def _speed_change(comparison: Comparison) -> float | None:
@@ -360,7 +433,7 @@ def _measured(comparison: Comparison) -> Iterator[str]:
     kernel = comparison.measures["kernel_time"]
     if kernel.a and kernel.b is not None and kernel is not comparison.main:
         ratio = kernel.b / kernel.a
-        how = "halved" if 0.45 <= ratio <= 0.52 else "doubled" if 1.95 <= ratio <= 2.1 else signed_percent(ratio - 1)
+        how = "halved" if _is_half(ratio) else "doubled" if _is_double(ratio) else signed_percent(ratio - 1)
         unit = " an iteration" if comparison.per == "iteration" else ""
         sure = ""
         if kernel.estimate is not None and kernel.estimate.is_change(comparison.floor_of("kernel_time")):

@@ -244,8 +244,8 @@ def _cells(comparison: Comparison, group: Group, unit_ns: int, most: int | None)
 
 def _count(group: Group) -> str:
     """How many ops a group stands for: ``×48``; nothing for one."""
-    a, b = len(group.a), len(group.b)
-    if max(a, b) < 2:
+    a, b = group.counts
+    if a is None or b is None or max(a, b) < 2:
         return ""
     return f"×{max(a, b):,}" if a == b or not a or not b else f"×{a:,} -> ×{b:,}"
 

@@ -121,3 +121,14 @@ def test_times_of_a_table_share_a_unit_that_its_heads_name() -> None:
 def test_paths_are_cut_at_their_slashes(path: str, most: int, short: str) -> None:
     """The first and the last parts stay."""
     assert short_path(path, most) == short
+
+
+def test_ops_are_not_counted_where_both_sides_tell_them_apart_otherwise() -> None:
+    """One op with 150 calls is no other program than 150 ops with one each, and their numbers say nothing."""
+    a = recording([op("m/linear", 150, calls=150)])
+    b = recording([op("m/linear", 1, shapes=f"[[{size}]]") for size in range(1, 151)])
+    (group,) = (one for one in compare([a], [b]).groups if one.a)
+    assert (len(group.a), len(group.b)) == (1, 150)
+    assert group.counts == (None, None)
+    (twice,) = (one for one in compare([a], [recording([op("m/linear", 300, calls=300)])]).groups if one.a)
+    assert twice.counts == (1, 1)

@@ -219,7 +219,8 @@ export interface CompareSamples {
 
 /**
  * A side: its recordings, and its time by unit of comparison. `iteration_ns`: its mean iteration, whatever the unit of
- * comparison is; null where iterations are not marked.
+ * comparison is; null where iterations are not marked. `recording_ns`: the mean length of its recordings; null where
+ * iterations are marked.
  */
 export interface CompareSide {
   name: string;
@@ -234,6 +235,7 @@ export interface CompareSide {
   recordings: string[];
   value_ns: number;
   iteration_ns: number | null;
+  recording_ns: number | null;
   started_ns: number | null;
 }
 
@@ -257,9 +259,10 @@ export interface ComparedOp {
 }
 
 /**
- * What changed from a baseline A to a candidate B. `certainty`: how sure the headline is, and what else means or
- * medians say; may be empty. `of_medians`: whether the times in the headline are medians, else means. `same_program`:
- * false where the two have few or no ops in common, so that changes tell little. `matrix_unit`: the vendors' name,
+ * What changed from a baseline A to a candidate B. `certainty`: how sure the headline is, or why it is not; may be
+ * empty. `of_medians`: whether the times in the headline are medians, else means. `same_program`: false where the two
+ * have few or no ops in common, so that changes tell little. `inputs_differ`: most of the matched time is in ops with
+ * other shapes, so a change is one of work and speed, neither better nor worse. `matrix_unit`: the vendors' name,
  * `Tensor Core` or `Matrix Core`; `matrix unit` where that of A is not that of B.
  */
 export interface Comparison {
@@ -272,6 +275,7 @@ export interface Comparison {
   of_medians: boolean;
   per: "iteration" | "call" | "capture";
   same_program: boolean;
+  inputs_differ: boolean;
   a: CompareSide;
   b: CompareSide;
   change_ns: number;

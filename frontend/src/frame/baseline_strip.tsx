@@ -21,7 +21,13 @@ export function BaselineStrip() {
       {data.same_program ? (
         measureKinds(data.matrix_unit)
           .filter(({ key }) => key !== "kernels")
-          .map((kind) => <Numbers key={kind.key} kind={kind} measure={data.measures[kind.key]} />)
+          .map((kind) => (
+            <Numbers
+              key={kind.key}
+              kind={data.inputs_differ ? { ...kind, isCost: false } : kind}
+              measure={data.measures[kind.key]}
+            />
+          ))
       ) : (
         <span class="muted">These seem to be different programs, so changes tell nothing.</span>
       )}

@@ -9,36 +9,65 @@ export interface Step {
   /** Where its bar begins and ends, ns. */
   from: number;
   to: number;
-  kind: "total" | Direction;
-  /** What a click narrows the table to; null for totals and sums of many. */
+  /** `detail`: one of the parts of the step before it, which it does not add to. */
+  kind: "total" | "detail" | Direction;
+  /** What a click narrows the table to; null for totals, sums of many, and what no row of the table stands for. */
   part: string | null;
 }
+
+/** The step that sums the time while kernels run: where they moved to other units, only the sum is better or worse. */
+export const KERNELS = "kernels";
+
+const OF_KERNELS = /^(?:compute_|tensor_core|other_kernel|unknown_kernel)/;
+
+/** Nothing in the table of groups is of this part alone. */
+const WITHOUT_ROWS = "communication";
 
 const MOST_STEPS = 8;
 
 /** Of the longer side: changes below it are too small to be seen. */
 const LEAST_SHARE = 1e-3;
 
-type NamedChange = Pick<Step, "label" | "part"> & { change: number };
+interface NamedChange extends Pick<Step, "label" | "part"> {
+  change: number;
+  of?: NamedChange[];
+}
 
 /** From A to B: the parts of the time, or where it is not divided the types of ops with the largest changes. */
 export function waterfall(result: CompareResponse): Step[] {
   const least = Math.max(result.a.value_ns, result.b.value_ns) * LEAST_SHARE;
   const changes = withRest(
     result.parts.length > 0
-      ? result.parts.map(({ label, part, change_ns: change }) => ({ label, part, change }))
+      ? withKernelsTogether(result)
       : result.kinds.map(({ name, change_ns: change }) => ({ label: name, part: "", change })),
     result.parts.length > 0 ? Infinity : MOST_STEPS,
     least,
   );
   const steps: Step[] = [{ label: "A", from: 0, to: result.a.value_ns, kind: "total", part: null }];
   let running = result.a.value_ns;
-  for (const { label, part, change } of changes) {
+  for (const { label, part, change, of = [] } of changes) {
     steps.push({ label, from: running, to: running + change, kind: directionOf(change), part });
+    let within = running;
+    for (const detail of of) {
+      steps.push({ ...detail, from: within, to: within + detail.change, kind: "detail" });
+      within += detail.change;
+    }
     running += change;
   }
   steps.push({ label: "B", from: 0, to: result.b.value_ns, kind: "total", part: null });
   return steps;
+}
+
+function withKernelsTogether({ parts }: CompareResponse): NamedChange[] {
+  const changes = parts.map(({ label, part, change_ns: change }): NamedChange => {
+    return { label, part: part.startsWith(WITHOUT_ROWS) ? null : part, change };
+  });
+  const of = changes.filter(({ part }) => part !== null && OF_KERNELS.test(part));
+  if (of.length === 0) return changes;
+  const change = of.reduce((sum, one) => sum + one.change, 0);
+  const moved = of.filter((one) => one.change !== 0).map((one) => ({ ...one, part: null }));
+  const kernels: NamedChange = { label: "Kernels", part: KERNELS, change, of: moved.length > 1 ? moved : [] };
+  return [kernels, ...changes.filter((one) => !of.includes(one))];
 }
 
 /** The first `most` that can be seen, in their order; all others together are one, unless they are one anyway. */

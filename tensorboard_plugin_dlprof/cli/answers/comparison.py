@@ -13,6 +13,7 @@ class Side(Struct):
     """A side: its recordings, and its time by unit of comparison.
 
     ``iteration_ns``: its mean iteration, whatever the unit of comparison is; null where iterations are not marked.
+    ``recording_ns``: the mean length of its recordings; null where iterations are marked.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Side(Struct):
     recordings: list[str]
     value_ns: Ns
     iteration_ns: Ns | None
+    recording_ns: Ns | None
     started_ns: Ns | None
 
 
@@ -166,10 +168,11 @@ class HeldByOpChange(Struct):
 class Comparison(Struct):
     """What changed from a baseline A to a candidate B.
 
-    ``certainty``: how sure the headline is, and what else means or medians say; may be empty. ``of_medians``: whether
+    ``certainty``: how sure the headline is, or why it is not; may be empty. ``of_medians``: whether
     the times in the headline are medians, else means. ``same_program``: false where the two have few or no ops in
-    common, so that changes tell little. ``matrix_unit``: the vendors' name, ``Tensor Core`` or ``Matrix Core``;
-    ``matrix unit`` where that of A is not that of B.
+    common, so that changes tell little. ``inputs_differ``: most of the matched time is in ops with other shapes, so a
+    change is one of work and speed, neither better nor worse. ``matrix_unit``: the vendors' name, ``Tensor Core`` or
+    ``Matrix Core``; ``matrix unit`` where that of A is not that of B.
     """
 
     schema_version: int
@@ -181,6 +184,7 @@ class Comparison(Struct):
     of_medians: bool
     per: Literal["iteration", "call", "capture"]
     same_program: bool
+    inputs_differ: bool
     a: Side
     b: Side
     change_ns: Ns

@@ -151,7 +151,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
       </div>
     );
   return (
-    <div class="stacked compare-page">
+    <div class={`stacked compare-page ${comparison.inputs_differ ? "neutral" : ""}`}>
       <OneStop>
         {head}
         {recorded && (
@@ -159,22 +159,24 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
             <KeyNumbers comparison={comparison} />
             <Panel
               title={`From A to B, ${of}`}
-              about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
+              about={`Each bar begins where the one before ended${comparison.inputs_differ ? "" : ": blue is less time, orange more; grey ones are parts of the bar above them"}. A click on a name narrows the table below.`}
             >
-              <Waterfall comparison={comparison} onSelect={narrow} />
+              <Waterfall comparison={comparison} />
             </Panel>
           </div>
         )}
       </OneStop>
       {recorded && (
         <>
-          <Choice
-            label="Show"
-            shown
-            options={TABS}
-            value={tab}
-            to={(id) => ({ "compare.tab": id === "groups" ? null : id, "compare.row": null })}
-          />
+          <div class="compare-tabs">
+            <Choice
+              label="Show"
+              shown
+              options={TABS}
+              value={tab}
+              to={(id) => ({ "compare.tab": id === "groups" ? null : id, "compare.row": null })}
+            />
+          </div>
           {tab === "modules" && <ModuleIcicle modules={comparison.modules} />}
           {tab === "ops" && (
             <Panel
@@ -373,19 +375,6 @@ function noiseIn(comparison: CompareResponse, of: "groups" | "rows"): string {
       : `${of === "rows" ? "No row" : "No group"} could be tested for noise: that takes four iterations of each side that call the ops.`;
   const chance = Math.round(tested / 20);
   return `${formatCount(changed)} of ${formatCount(tested)} tested ${of} changed by more than noise.${changed < chance ? ` About ${formatCount(chance)} would be marked by chance alone.` : ""}`;
-}
-
-/** The table of groups, narrowed to a part of the waterfall: a row by its name, or all ops for the parts with kernels. */
-function narrow(label: string, part: string): void {
-  const busy = /^(?:compute|communication|tensor_core|other_kernel|unknown_kernel)/.test(part);
-  const before = currentUrl();
-  const to = busy
-    ? { "cgroups.where.kind": "=ops", "cgroups.search": null }
-    : {
-        "cgroups.where.kind": null,
-        "cgroups.search": before["cgroups.search"] === label ? null : label,
-      };
-  navigate({ "compare.tab": null, "cgroups.page": null, "cgroups.row": null, "compare.row": null, ...to }, true);
 }
 
 /** B becomes the baseline of A. */

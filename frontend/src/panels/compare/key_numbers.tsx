@@ -87,8 +87,10 @@ function MeasureRow({ row, changes, bounded }: MeasureRowProps) {
 }
 
 /** What is known of both sides. Of the mean and the median of iterations, the one that the headline tells is first. */
-function rowsOf({ measures, matrix_unit: unit, per, of_medians: ofMedians, a, b }: CompareResponse): Row[] {
-  const rows = measureKinds(unit).flatMap((kind): Row[] => {
+function rowsOf(comparison: CompareResponse): Row[] {
+  const { measures, matrix_unit: unit, per, of_medians: ofMedians, inputs_differ: neutral, a, b } = comparison;
+  const rows = measureKinds(unit).flatMap((each): Row[] => {
+    const kind = neutral ? { ...each, isCost: false } : each;
     const measure = measures[kind.key];
     if (measure === undefined || (measure.a === null && measure.b === null)) return [];
     // Recordings of other amounts of work: less of it is not better.
@@ -106,7 +108,11 @@ function rowsOf({ measures, matrix_unit: unit, per, of_medians: ofMedians, a, b 
     const ofMedian = { ...row, label: `${kind.label}, median`, a: measure.a_median, b: measure.b_median };
     return ofMedians ? [ofMedian, { ...mean, interval: null }] : [mean, { ...ofMedian, interval: null }];
   });
-  return per === "capture" ? [timeRow("Recording", a.value_ns, b.value_ns), ...rows] : rows;
+  if (per === "iteration") return rows;
+  const recording = timeRow("Recording", a.recording_ns, b.recording_ns);
+  // What the page is about is first; how long work took is read beside how busy the GPU was.
+  const before = per === "capture" ? 0 : rows.findIndex(({ kind }) => kind.key === "gpu_utilization");
+  return before < 0 ? [...rows, recording] : [...rows.slice(0, before), recording, ...rows.slice(before)];
 }
 
 /** Of a time that is neither better nor worse where it is less. */

@@ -32,7 +32,7 @@ export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }
         {detail.work_ns !== null &&
           detail.work_ns !== 0 &&
           detail.speed_ns !== null &&
-          `: ${signedDuration(detail.work_ns)} from the number of calls, ${signedDuration(detail.speed_ns)} from their speed`}
+          `: ${signedDuration(detail.work_ns)} from the number of calls, ${signedDuration(detail.speed_ns)} from the time per call`}
         {detail.interval !== null &&
           ` (95 % interval: ${signedShare(detail.interval[0] - 1) || "0 %"} to ${signedShare(detail.interval[1] - 1) || "0 %"}, ${detail.is_changed ? "more than noise" : "may be noise"})`}
         .{detail.matched_by !== null && <span class="muted"> Matched by {detail.matched_by}.</span>}

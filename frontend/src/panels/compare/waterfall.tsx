@@ -2,20 +2,21 @@
 import type { CompareResponse } from "../../api/types";
 import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
-import { waterfall, waterfallAxis, type Step } from "../../model/comparison";
+import { KERNELS, waterfall, waterfallAxis, type Step } from "../../model/comparison";
 import { arrowOf, signedDuration } from "../../model/change";
 import { useOneStop } from "../../components/walking";
+import { navigate, useUrl } from "../../frame/url";
 
 const ROW = 26;
 const LEFT = 190;
 const RIGHT = 96;
 
-interface WaterfallProps {
-  comparison: CompareResponse;
-  onSelect: (label: string, part: string) => void;
-}
+/** The table below, as a click narrows it. */
+const SEARCH = "cgroups.search";
+const KIND = "cgroups.where.kind";
 
-export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) {
+export function Waterfall({ comparison }: { comparison: CompareResponse }) {
+  const url = useUrl();
   const [measure, width] = useWidth(800);
   const row = useOneStop<HTMLUListElement>();
   const steps = waterfall(comparison);
@@ -30,9 +31,11 @@ export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) 
         {steps.map((step, i) => {
           const [from, to] = step.kind === "total" ? [low, step.to] : [step.from, step.to];
           const begin = Math.min(x(from), x(to));
+          const chosen =
+            step.part !== null && (step.part === KERNELS ? url[KIND] === "=ops" : url[SEARCH] === step.label);
           return (
-            <li key={i} style={{ top: `${i * ROW}px` }}>
-              <StepLabel step={step} width={left - 10} onSelect={onSelect} />
+            <li key={i} class={chosen ? "chosen" : ""} style={{ top: `${i * ROW}px` }}>
+              <StepLabel step={step} width={left - 10} chosen={chosen} />
               <span
                 class={`waterfall-bar ${step.kind}`}
                 style={{ left: `${begin}px`, width: `${Math.max(Math.abs(x(to) - x(from)), 1.5)}px` }}
@@ -43,10 +46,13 @@ export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) 
                   </svg>
                 )}
               </span>
-              <span class="waterfall-value number" style={{ left: `${Math.max(x(from), x(to)) + 6}px` }}>
+              <span
+                class={`waterfall-value number ${step.kind === "detail" ? "muted" : ""}`}
+                style={{ left: `${Math.max(x(from), x(to)) + 6}px` }}
+              >
                 {step.kind === "total"
                   ? formatDuration(step.to)
-                  : `${arrowOf(step.to - step.from)} ${signedDuration(step.to - step.from)}`}
+                  : `${step.kind === "detail" ? "" : arrowOf(step.to - step.from)} ${signedDuration(step.to - step.from)}`}
               </span>
             </li>
           );
@@ -56,12 +62,19 @@ export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) 
   );
 }
 
-function StepLabel({ step, width, onSelect }: { step: Step; width: number; onSelect: WaterfallProps["onSelect"] }) {
+interface StepLabelProps {
+  step: Step;
+  width: number;
+  /** Whether the table shows what the step stands for. */
+  chosen: boolean;
+}
+
+function StepLabel({ step, width, chosen }: StepLabelProps) {
   const style = { width: `${width}px` };
-  const { label, part } = step;
+  const { label, part, kind } = step;
   if (part === null)
     return (
-      <span class={`waterfall-label clip ${step.kind === "total" ? "strong" : "muted"}`} style={style}>
+      <span class={`waterfall-label clip ${kind === "total" ? "strong" : `muted ${kind}`}`} style={style}>
         {label}
       </span>
     );
@@ -70,10 +83,19 @@ function StepLabel({ step, width, onSelect }: { step: Step; width: number; onSel
       type="button"
       class="waterfall-label link-button clip"
       style={style}
-      data-tip={label}
-      onClick={() => onSelect(label, part)}
+      data-tip={chosen ? "Show all rows below again" : `Show only ${label} below`}
+      aria-pressed={chosen}
+      onClick={() => narrow(label, part, chosen)}
     >
       {label}
     </button>
   );
+}
+
+/** The table of groups, narrowed to a part of the waterfall: a row by its name, or all that run kernels. */
+function narrow(label: string, part: string, chosen: boolean): void {
+  const to = chosen || part !== KERNELS ? null : "=ops";
+  const closed = { "compare.tab": null, "cgroups.page": null, "cgroups.row": null, "compare.row": null };
+  navigate({ ...closed, [KIND]: to, [SEARCH]: chosen || part === KERNELS ? null : label }, true);
+  if (!chosen) document.querySelector(".compare-tabs")?.scrollIntoView({ block: "start", behavior: "smooth" });
 }
