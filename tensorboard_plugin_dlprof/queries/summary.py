@@ -235,6 +235,18 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[KernelClas
 _UNKNOWN_CLASS = KernelClassTime(time_ns=None, names=None, launches=None)
 
 
+def collective_time(connection: sqlite3.Connection, scope: Scope) -> int:
+    """The time (ns) of collectives, a plain sum of durations, which ``kernel_time`` counts among other kernels."""
+    (collectives_ns,) = connection.execute(
+        "SELECT coalesce(sum(kernel_ns), 0) FROM ext_precision_times WHERE aggr_id = ? AND precision = 'communication' "
+        "AND matrix_unit = 0",
+        (scope.aggregation,),
+    ).fetchone()
+    others_ns = kernel_time(connection, scope)["other_kernel"]["time_ns"] or 0
+    # They are of all domains.
+    return collectives_ns if collectives_ns <= others_ns else 0
+
+
 def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> TensorCoreEfficiency:
     """Tensor Core efficiency; unknown if no eligible op launched a kernel, or if no kernel is known to use Tensor Cores
     but some may."""

@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.classify.architecture import HIP, matrix_unit_of
+from tensorboard_plugin_dlprof.classify.architecture import HIP, is_amd, matrix_unit_of
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.queries.extension import info
 
@@ -81,6 +81,13 @@ def matrix_unit(connection: sqlite3.Connection) -> str:
     """The vendor's name for its matrix units, found by the name of the GPU, else by that of the runtime."""
     row = connection.execute("SELECT cuda_version FROM view_system_config").fetchone()
     return matrix_unit_of(gpu_names(connection), str(row[0]) if row else "")
+
+
+def has_matrix_units(connection: sqlite3.Connection) -> bool:
+    """Whether the GPUs have matrix units; True if that is unknown. NVIDIA's came with compute capability 7.0."""
+    rows = connection.execute("SELECT gpu_name, cuda_major FROM view_gpu_devices").fetchmany(MOST_GPUS)
+    old = [isinstance(major, int) and 0 < major < 7 and not is_amd(str(name)) for name, major in rows]
+    return not old or not all(old)
 
 
 _OF_LIBRARIES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow", "eigen": "TensorFlow", "tensorrt": "TensorRT"}

@@ -43,12 +43,16 @@ class Dashboard(TypedDict):
     recorded: list[str] | None
     """What the capture holds (``ops``, ``shapes``, ``modules``, ...); None where it does not say."""
     matrix_unit: str
+    has_matrix_units: bool
+    """False where no GPU has any; true where that is not known."""
     framework: str | None
     """``PyTorch``, ``TensorFlow`` or ``TensorRT``."""
     model: summary.ModelSummary
     gpu_utilization: summary.GpuUtilization
     resource_breakdown: list[summary.ResourceShare]
     kernel_time: dict[summary.KernelClass, summary.KernelClassTime]
+    collective_ns: int
+    """The part of ``kernel_time.other_kernel`` that is communication."""
     tensor_core_efficiency: summary.TensorCoreEfficiency
     performance: summary.Performance
     iterations: DashboardIterations
@@ -72,11 +76,13 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, profile: About) -> D
         "domain": scope.domain_name,
         "recorded": recorded(connection),
         "matrix_unit": system.matrix_unit(connection),
+        "has_matrix_units": system.has_matrix_units(connection),
         "framework": system.framework(connection),
         "model": summary.model_summary(connection, scope),
         "gpu_utilization": summary.gpu_utilization(connection, scope),
         "resource_breakdown": summary.resource_breakdown(connection, scope),
         "kernel_time": summary.kernel_time(connection, scope),
+        "collective_ns": summary.collective_time(connection, scope),
         "tensor_core_efficiency": summary.tensor_core_efficiency(connection, scope),
         "performance": summary.performance(connection, scope),
         "iterations": {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.queries.system import framework, matrix_unit, system_facts
+from tensorboard_plugin_dlprof.queries.system import framework, has_matrix_units, matrix_unit, system_facts
 from tests.importers.nsight.exports import process, strings, write_export
 from tests.importers.nsight.rows import KERNEL_COLUMNS
 
@@ -41,6 +42,22 @@ def test_matrix_units_are_called_as_their_vendor_calls_them(
     assert facts["GPU Count"] == "1"
     assert {label: value for label, value in facts.items() if label in ("CUDA", "ROCm (HIP)")} == runtime
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "major", "expected"),
+    [("Quadro GP100", 6, False), ("Tesla V100-SXM2-32GB", 7, True), ("AMD Instinct MI6", 6, True), ("", None, True)],
+)
+def test_old_gpus_have_no_matrix_units(tmp_path: Path, name: str, major: int | None, expected: bool) -> None:
+    """NVIDIA's came with compute capability 7.0; what is not known is not denied."""
+    kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {"device": 0}}
+    device = {"id": 0, "name": name} | ({} if major is None else {"computeMajor": major, "computeMinor": 0})
+    source = tmp_path / "trace.json"
+    source.write_text(json.dumps({"deviceProperties": [device], "traceEvents": [kernel]}), encoding="utf-8")
+    database = tmp_path / "trace.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda stage, fraction: None)
+    with closing(open_database(database)) as connection:
+        assert has_matrix_units(connection) is expected
 
 
 _PYTORCH = "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)"

@@ -327,12 +327,16 @@ export interface DashboardResponse {
   /** What the capture holds (`ops`, `shapes`, `modules`, ...); `null` where it does not say. */
   recorded: string[] | null;
   matrix_unit: string;
+  /** False where no GPU has any; true where that is not known. */
+  has_matrix_units: boolean;
   /** `PyTorch`, `TensorFlow` or `TensorRT`. */
   framework: string | null;
   model: ModelSummary;
   gpu_utilization: GpuUtilization;
   resource_breakdown: ResourceShare[];
   kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory" | "graph", KernelTime>;
+  /** The part of `kernel_time.other_kernel` that is communication. */
+  collective_ns: number;
   tensor_core_efficiency: TensorCoreEfficiency;
   performance: Performance;
   iterations: DashboardIterations;

@@ -152,6 +152,7 @@ describe("sentences", () => {
 it("tells calls that not every iteration makes by how many do", () => {
   expect([0, 1 / 3, 0.4, 1, 3, 8 / 3].map(formatCalls)).toEqual(["0", "1 in 3", "2 in 5", "1", "3", "2.67"]);
   expect(formatCalls(Math.SQRT1_2)).toBe("0.707");
+  expect([1 / 23, 20 / 23].map(formatCalls)).toEqual(["1 in 23", "0.870"]);
 });
 
 it("names ids that follow each other as a range", () => {

@@ -62,14 +62,17 @@ export function significant(value: number): string {
 export const formatNumber = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 10_000 ? formatCount(value) : formatScaled(value);
 
-/** Iterations of which a rare call is told as `1 in 3`. */
+/** Iterations of which a rare call is told as `1 in 30`, and of which one is that most make: `2 in 3`. */
 const MOST_ITERATIONS = 100;
+const FEW_ITERATIONS = 10;
 
-/** Calls by iteration: `3`, `1 in 3` of what not every iteration calls, `2.67`. */
+/** Calls by iteration: `3`, `1 in 3` of what not every iteration calls, `2.67`; `20 in 23` is nothing that anybody pictures. */
 export function formatCalls(value: number): string {
   if (value <= 0 || value >= 1) return formatNumber(value);
-  for (let of = 2; of <= MOST_ITERATIONS; of += 1)
-    if (Math.abs(value * of - Math.round(value * of)) < 1e-9) return `${Math.round(value * of)} in ${of}`;
+  for (let of = 2; of <= MOST_ITERATIONS; of += 1) {
+    const calls = Math.round(value * of);
+    if ((calls === 1 || of <= FEW_ITERATIONS) && Math.abs(value * of - calls) < 1e-9) return `${calls} in ${of}`;
+  }
   return formatNumber(value);
 }
 

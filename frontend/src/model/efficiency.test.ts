@@ -4,7 +4,7 @@ import type { Dot, EfficiencyResponse, Peak } from "../api/types";
 import { formatPart, formatScaled } from "../format/number";
 import { dashboard } from "../testing/builders";
 import { attainableAbout, efficiencySentence, iterationsShown } from "./efficiency_sentence";
-import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
+import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionSegments, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
 import {
   along,
@@ -283,17 +283,25 @@ describe("roofline", () => {
 
 describe("precisions", () => {
   it("adds up to all kernel time", () => {
-    const parts = precisionParts(
-      [
-        { precision: "fp16", matrix_unit: "yes", kernel_ns: 100, kernels: 1 },
-        { precision: "", matrix_unit: "unknown", kernel_ns: 300, kernels: 2 },
-        { precision: "fp32", matrix_unit: "no", kernel_ns: 0, kernels: 1 },
-      ],
-      "Tensor Core",
-    );
-    expect(parts.map(({ label, fraction }) => [label, fraction])).toEqual([
-      ["Unknown precision, Tensor Cores unknown", 0.75],
-      ["FP16, on Tensor Cores", 0.25],
+    const times = [
+      { precision: "fp16", matrix_unit: "yes", kernel_ns: 100, kernels: 1 },
+      { precision: "", matrix_unit: "no", kernel_ns: 300, kernels: 2 },
+      { precision: "communication", matrix_unit: "no", kernel_ns: 50, kernels: 2 },
+      { precision: "fp32", matrix_unit: "no", kernel_ns: 400, kernels: 1 },
+      { precision: "fp8", matrix_unit: "no", kernel_ns: 0, kernels: 1 },
+    ] as const;
+    expect(precisionSegments(times, "Tensor Core", 700).map(({ label, ns, colour }) => [label, ns, colour])).toEqual([
+      ["FP16, on Tensor Cores", 100, "var(--c-tensor-core)"],
+      ["FP32, not on Tensor Cores", 400, "var(--c-other-kernel)"],
+      ["Unknown precision, not on Tensor Cores", 300, "color-mix(in srgb, var(--c-other-kernel), white 28%)"],
+      ["Communication", 50, "var(--c-communication)"],
+      ["In CUDA graphs, not known", 700, "var(--c-unknown-kernel)"],
+    ]);
+    expect(precisionSegments(times, "", 0).map(({ label }) => label)).toEqual([
+      "FP16",
+      "FP32",
+      "Unknown precision",
+      "Communication",
     ]);
   });
 
@@ -307,16 +315,10 @@ describe("precisions", () => {
 
   it("says what is not known, and only then", () => {
     const { kernel_time: all } = dashboard();
-    const left = (ns: number | null, graphNs = 0) => ({
-      unknown: { ...all.unknown, time_ns: ns },
-      graph: { ...all.graph, time_ns: graphNs, launches: 2 },
-    });
+    const left = (ns: number | null) => ({ unknown: { ...all.unknown, time_ns: ns } });
     expect(unknownSentence(left(5), 100, "Tensor Core")).toContain("5.0 % of the kernel time");
     expect(unknownSentence(left(0), 100, "Tensor Core")).toBe("");
     expect(unknownSentence(left(null), 100, "Tensor Core")).toBe("");
-    expect(unknownSentence(left(0, 7e9), 100, "Tensor Core")).toBe(
-      "Not included: 7.00 s in 2 CUDA graphs recorded as a whole, whose precision is not known.",
-    );
   });
 });
 

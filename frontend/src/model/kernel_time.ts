@@ -46,3 +46,25 @@ export const wholeGraphs = (data: DashboardResponse): KernelClass => ({
   colour: colourOf(unknownWork(data).kernels ? "outside" : "unknown_kernel"),
   time: data.kernel_time.graph,
 });
+
+/** The classes with collectives in one of their own; in the name of the others' where their time is not known. */
+export function withCollectives(
+  classes: readonly KernelClass[],
+  { collective_ns: ns }: Pick<DashboardResponse, "collective_ns">,
+  communicates: boolean,
+): KernelClass[] {
+  return classes.flatMap((each) => {
+    if (each.key !== "other_kernel") return [each];
+    if (ns === 0 || each.time.time_ns === null)
+      return [communicates ? { ...each, label: `${each.label} and collectives` } : each];
+    return [
+      { ...each, time: { time_ns: each.time.time_ns - ns, names: null, launches: null } },
+      {
+        key: "communication",
+        label: "Communication",
+        colour: colourOf("communication"),
+        time: { time_ns: ns, names: null, launches: null },
+      },
+    ];
+  });
+}

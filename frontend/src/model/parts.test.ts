@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import type { DiagnosedDevice, Diagnosis } from "../api/types";
-import { mainDevice } from "./parts";
+import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../api/types";
+import { exposedCommunication, mainDevice } from "./parts";
 
 const device = (parts: Partial<DiagnosedDevice["parts"]>) => ({ parts, rows: [] }) as unknown as DiagnosedDevice;
 const mean = (devices: Record<string, DiagnosedDevice>) => ({ devices }) as unknown as Diagnosis["mean"];
@@ -24,5 +24,33 @@ describe("the GPU that the headline is about", () => {
   it("is any where none computes, and none where none works", () => {
     expect(mainDevice({ mean: mean({ 0: device({ copy: 30 }) }) })?.[0]).toBe("0");
     expect(mainDevice({ mean: mean({}) })).toBeNull();
+  });
+});
+
+describe("exposed communication", () => {
+  const iteration = (typical: boolean, parts: Partial<DiagnosedDevice["parts"]>) =>
+    ({ typical, devices: { 0: device(parts) } }) as unknown as Diagnosis["iterations"][number];
+  const asked = (counted: number, others: number) =>
+    ({
+      performance: { profiled_iterations: counted },
+      resource_breakdown: [{ resource: "other_kernel", time_ns: others, fraction: null }],
+    }) as unknown as DashboardResponse;
+  const answer = {
+    mean: mean({ 0: device({}) }),
+    iterations: [
+      iteration(false, { communication: 900 }),
+      iteration(true, { communication: 30, compute_other: 70 }),
+      iteration(true, { communication: 40, compute_other: 60 }),
+    ],
+  };
+
+  it("is a sum over the iterations that DLProf's numbers are of", () => {
+    expect(exposedCommunication(answer, asked(2, 200))).toBe(70);
+  });
+
+  it("is not told where the diagnosis is of others", () => {
+    expect(exposedCommunication(answer, asked(3, 200))).toBe(0);
+    expect(exposedCommunication(answer, asked(2, 300))).toBe(0);
+    expect(exposedCommunication({ ...answer, mean: mean({ 0: device({}), 1: device({}) }) }, asked(2, 200))).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 /** The parts of a step's time as `dlprof diagnose` tells them: their names, colours, and the pages that show them. */
 import { formatDuration } from "../format/time";
-import type { Diagnosis, DiagnosedDevice, DiagnosedPart } from "../api/types";
+import type { DashboardResponse, Diagnosis, DiagnosedDevice, DiagnosedPart } from "../api/types";
 import { colourOf } from "./resources";
 import { shortPath } from "./short_place";
 import type { Changes } from "./url_state";
@@ -129,6 +129,27 @@ export function mainDevice({ mean }: Pick<Diagnosis, "mean">): [id: string, devi
   );
   const least = [...working].sort(([, a], [, b]) => computeOf(a.parts) - computeOf(b.parts))[0];
   return least ?? null;
+}
+
+/** How far sums of the diagnosis may be from DLProf's of the same time. */
+const SAME = 0.01;
+
+/**
+ * The communication of the iterations that DLProf's numbers are sums of, while nothing was computed: 0 where the diagnosis is not of
+ * the same, which the kernels tell that are on no matrix unit.
+ */
+export function exposedCommunication(
+  { mean, iterations }: Pick<Diagnosis, "mean" | "iterations">,
+  { resource_breakdown: resources, performance }: Pick<DashboardResponse, "resource_breakdown" | "performance">,
+): number {
+  const [device, ...others] = Object.keys(mean.devices);
+  const counted = iterations.filter(({ typical }) => typical);
+  if (device === undefined || others.length > 0 || counted.length !== performance.profiled_iterations) return 0;
+  const sumOf = (part: DiagnosedPart): number =>
+    counted.reduce((sum, { devices }) => sum + (devices[device]?.parts[part] ?? 0), 0);
+  const all = resources.find(({ resource }) => resource === "other_kernel")?.time_ns ?? 0;
+  const exposed = sumOf("communication");
+  return Math.abs(exposed + sumOf("compute_other") - all) <= SAME * all ? Math.min(exposed, all) : 0;
 }
 
 export interface Share {

@@ -2,8 +2,8 @@
 import type { DashboardResponse, PrecisionTime } from "../api/types";
 import { formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
-import { formatDuration } from "../format/time";
 import { colourOf, COLOURS, type Colours } from "./resources";
+import type { BarSegment } from "./step";
 
 /** The palette of the resource classes, which was checked for contrast and colour blindness; several precisions in one have none. */
 export const PRECISION_COLOURS = {
@@ -37,48 +37,62 @@ export const precisionColour = (precision: string): string =>
 export const precisionProperties = (theme: keyof Colours): string =>
   PRECISION_KEYS.map((key) => `--p-${key}:${PRECISION_COLOURS[key][theme]}`).join(";");
 
-export interface PrecisionPart {
-  key: string;
-  label: string;
-  precision: string;
-  matrixUnit: PrecisionTime["matrix_unit"];
-  ns: number;
-  kernels: number;
-  fraction: number;
-}
+/** In the order of the bar of a step: on matrix units, not, not known; then what computes nothing. */
+const WORK = ["tensor_core", "other_kernel", "unknown_kernel", "communication"] as const;
 
-/** Kernel time by precision and matrix unit, the largest part first. */
-export function precisionParts(times: readonly PrecisionTime[], matrixUnit: string): PrecisionPart[] {
-  const total = times.reduce((sum, { kernel_ns: ns }) => sum + (ns ?? 0), 0);
+const workOf = ({ precision, matrix_unit: unit }: PrecisionTime): (typeof WORK)[number] =>
+  precision === "communication"
+    ? "communication"
+    : ({ yes: "tensor_core", no: "other_kernel", unknown: "unknown_kernel" } as const)[unit];
+
+/** How much paler, in percent, each further precision of the same work is, and how pale the last ones are. */
+const PALER = 28;
+const PALEST = 56;
+
+/**
+ * Kernel time by precision and matrix unit. The colour says what ran, as in every other chart; of several precisions each further one
+ * is paler. `matrixUnit` is empty where the GPU has none, `graphNs` the time in CUDA graphs recorded as a whole.
+ */
+export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: string, graphNs: number): BarSegment[] {
   const on = { yes: `on ${matrixUnit}s`, no: `not on ${matrixUnit}s`, unknown: `${matrixUnit}s unknown` } as const;
-  return times
-    .filter(({ kernel_ns: ns }) => (ns ?? 0) > 0)
-    .map(({ precision, matrix_unit: unit, kernel_ns: ns, kernels }) => ({
-      key: `${precision} ${unit}`,
-      label: precision === "communication" ? precisionLabel(precision) : `${precisionLabel(precision)}, ${on[unit]}`,
-      precision,
-      matrixUnit: unit,
-      ns: ns ?? 0,
-      kernels: kernels ?? 0,
-      fraction: (ns ?? 0) / total,
-    }))
-    .sort((one, other) => other.ns - one.ns);
+  const segments = WORK.flatMap((work) =>
+    times
+      .filter((time) => workOf(time) === work && (time.kernel_ns ?? 0) > 0)
+      .sort((one, other) => (other.kernel_ns ?? 0) - (one.kernel_ns ?? 0))
+      .map(({ precision, matrix_unit: unit, kernel_ns: ns, kernels }, place) => {
+        const name = precisionLabel(precision);
+        const pale = Math.min(place * PALER, PALEST);
+        return {
+          key: `${precision} ${unit}`,
+          label: work === "communication" || matrixUnit === "" ? name : `${name}, ${on[unit]}`,
+          short: name,
+          ns: ns ?? 0,
+          colour: pale === 0 ? colourOf(work) : `color-mix(in srgb, ${colourOf(work)}, white ${pale}%)`,
+          about: formatCounted(kernels ?? 0, "kernel"),
+          to: null,
+        };
+      }),
+  );
+  const graphs = {
+    key: "graphs",
+    label: "In CUDA graphs, not known",
+    short: "CUDA graphs",
+    ns: graphNs,
+    colour: colourOf("unknown_kernel"),
+    about: "Recorded as a whole: which kernels ran in them is not known.",
+    to: null,
+  };
+  return graphNs > 0 ? [...segments, graphs] : segments;
 }
 
-/** What the bar does not cover, in sentences: kernels of unknown precision, and CUDA graphs without recorded kernels. */
+/** For how much of the kernel time it is not known whether matrix units were used. */
 export function unknownSentence(
-  { unknown, graph }: Pick<DashboardResponse["kernel_time"], "unknown" | "graph">,
+  { unknown }: Pick<DashboardResponse["kernel_time"], "unknown">,
   totalNs: number | null,
   matrixUnit: string,
 ): string {
   const share = shareOf(unknown.time_ns, totalNs);
-  const untold =
-    share === null || share === 0
-      ? ""
-      : `Whether ${matrixUnit}s were used is not known for ${formatShare(share)} of the kernel time: the names of these kernels do not say.`;
-  const inGraphs =
-    (graph.time_ns ?? 0) === 0
-      ? ""
-      : `Not included: ${formatDuration(graph.time_ns)} in ${formatCounted(graph.launches ?? 0, "CUDA graph")} recorded as a whole, whose precision is not known.`;
-  return [untold, inGraphs].filter(Boolean).join(" ");
+  return share === null || share === 0
+    ? ""
+    : `Whether ${matrixUnit}s were used is not known for ${formatShare(share)} of the kernel time: the names of these kernels do not say.`;
 }

@@ -75,6 +75,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
     domain: "default-domain",
     recorded: null,
     matrix_unit: "Tensor Core",
+    has_matrix_units: true,
     framework: "PyTorch",
     model: {
       ops: 10,
@@ -104,6 +105,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       memory: time(0),
       graph: time(0),
     },
+    collective_ns: 0,
     tensor_core_efficiency: { fraction: 0.8, tensor_core_ns: 2e8, kernel_ns: 2.5e8, unknown_ns: 0 },
     performance: {
       wall_clock_ns: 1e9,

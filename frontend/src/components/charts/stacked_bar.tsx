@@ -90,14 +90,22 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   );
 }
 
+interface BarLegendProps extends Pick<StackedBarProps, "segments" | "whole_ns"> {
+  /** Whether times stand beside the shares. */
+  timed?: boolean;
+}
+
 /** The segments with their shares, as text. */
-export function BarLegend({ segments, whole_ns: whole }: Pick<StackedBarProps, "segments" | "whole_ns">) {
+export function BarLegend({ segments, whole_ns: whole, timed = false }: BarLegendProps) {
   return (
     <ul class="bar-legend">
       {segments.map(({ key, label, ns, colour, about }) => (
         <li key={key} data-tip={about}>
           <span class="swatch" style={{ background: colour }} /> {label}{" "}
-          <span class="muted number">{formatShare(shareOf(ns, whole))}</span>
+          <span class="muted number">
+            {timed && `${formatDuration(ns)}, `}
+            {formatShare(shareOf(ns, whole))}
+          </span>
         </li>
       ))}
     </ul>

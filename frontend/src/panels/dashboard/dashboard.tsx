@@ -1,7 +1,7 @@
 /** The Dashboard: why a step takes as long as it does and what to change first; below, where GPU time goes, and DLProf's panels. */
 import { useMemo } from "preact/hooks";
 
-import type { DashboardResponse, Diagnosis } from "../../api/types";
+import type { DashboardResponse } from "../../api/types";
 import { lazyView } from "../../components/lazy_view";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { hasGpuWork, hasOps } from "../../model/headline";
@@ -50,15 +50,11 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
           )}
         </>
       )}
-      {ofMemory ? <MemoryAtAGlance /> : <WhereTimeGoes data={data} />}
-      <DlprofPanels data={data} timed={!ofMemory} communicates={diagnosis !== null && communicates(diagnosis)} />
+      {ofMemory ? <MemoryAtAGlance /> : <WhereTimeGoes data={data} isHostBound={diagnosis?.host_bound ?? false} />}
+      <DlprofPanels data={data} timed={!ofMemory} diagnosis={diagnosis} />
     </div>
   );
 }
-
-/** Whether collectives ran, which DLProf's classes count among kernels and the bar of a step does not. */
-const communicates = ({ mean }: Diagnosis): boolean =>
-  Object.values(mean.devices).some(({ overlap }) => overlap.communication_all_ns > 0);
 
 /** As high as the answer, so that nothing below it moves when it is there. */
 function AnswerToCome({ timed }: { timed: boolean }) {

@@ -1,5 +1,5 @@
 /** DLProf's panels of the Dashboard, below the answer: utilisation, resources, kernels, precisions; system and guidance folded. */
-import type { DashboardResponse } from "../../api/types";
+import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { Coverage } from "./coverage";
@@ -16,12 +16,16 @@ interface DlprofPanelsProps {
   data: DashboardResponse;
   /** Whether the recording tells of times at all: a snapshot of memory does not. */
   timed: boolean;
-  /** Whether collectives ran. */
-  communicates: boolean;
+  diagnosis: Diagnosis | null;
 }
 
-export function DlprofPanels({ data, timed, communicates }: DlprofPanelsProps) {
+/** Whether collectives ran, which DLProf's classes count among kernels and the bar of a step does not. */
+const communicates = ({ mean }: Diagnosis): boolean =>
+  Object.values(mean.devices).some(({ overlap }) => overlap.communication_all_ns > 0);
+
+export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
   const { iterations } = useScope();
+  const communicated = diagnosis !== null && communicates(diagnosis);
   return (
     <>
       {timed && (
@@ -29,11 +33,11 @@ export function DlprofPanels({ data, timed, communicates }: DlprofPanelsProps) {
           {iterations > 1 && (
             <p class="muted panels-note">DLProf's panels: times are {ofIterations("sums of", iterations)}.</p>
           )}
-          <div class="panel-row">
+          <div class="dlprof-panels">
             <Utilization data={data} />
-            <ResourceBreakdown data={data} communicates={communicates} />
-            <KernelTimePanel data={data} communicates={communicates} />
             <TensorCoreEfficiency data={data} />
+            <ResourceBreakdown data={data} diagnosis={diagnosis} communicates={communicated} />
+            <KernelTimePanel data={data} communicates={communicated} />
           </div>
           <PerformanceSummary data={data} />
           <PrecisionPanel data={data} />

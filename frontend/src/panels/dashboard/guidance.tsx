@@ -7,6 +7,18 @@ import { Panel } from "../../components/panel";
 export function Guidance({ data }: { data: DashboardResponse }) {
   const { framework } = data;
   const amd = data.matrix_unit !== "Tensor Core";
+  if (!data.has_matrix_units)
+    return (
+      <Panel title="Guidance">
+        <ul class="guidance">
+          <li>This GPU has no {data.matrix_unit}s, which came with compute capability 7.0.</li>
+          <li>
+            Narrower types still halve the bytes that are read and written: <NarrowTypes framework={framework} />{" "}
+            <NarrowTypesLink framework={framework} />
+          </li>
+        </ul>
+      </Panel>
+    );
   return (
     <Panel title="Guidance">
       <ul class="guidance">

@@ -7,11 +7,11 @@ import { formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { navigate } from "../../frame/url";
-import { kernelClasses, wholeGraphs } from "../../model/kernel_time";
+import { kernelClasses, wholeGraphs, withCollectives } from "../../model/kernel_time";
 
 interface KernelTimePanelProps {
   data: DashboardResponse;
-  /** Whether collectives ran, which count among the other kernels here. */
+  /** Whether collectives ran: DLProf counts them among the other kernels. */
   communicates: boolean;
 }
 
@@ -19,17 +19,15 @@ export function KernelTimePanel({ data, communicates }: KernelTimePanelProps) {
   const graphs = data.kernel_time.graph;
   const inGraphs = graphs.time_ns ?? 0;
   const total = (data.kernel_time.total.time_ns ?? 0) + inGraphs;
-  const classes = kernelClasses(data)
-    .filter(({ key }) => key !== "total")
-    .map((each) =>
-      each.key === "other_kernel" && communicates ? { ...each, label: `${each.label} and collectives` } : each,
-    );
+  const classes = withCollectives(kernelClasses(data), data, communicates).filter(
+    ({ key }) => key !== "total" && (key !== "tensor_core" || data.has_matrix_units),
+  );
   const used = shareOf(data.kernel_time.tensor_core.time_ns, total);
   return (
     <Panel
       title="Total Kernel GPU Time"
       about="Sum of durations. Overlapping kernels are each counted in full, so the sum can exceed the wall clock time. Memory: GPU copies and memsets."
-      class="span-large"
+      class="tall"
       tools={
         <>
           <MoreMenu

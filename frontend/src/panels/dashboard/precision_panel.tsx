@@ -19,11 +19,12 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   const times = query.data?.precisions ?? [];
   const causes = query.data?.causes ?? [];
   const unknown = unknownSentence(data.kernel_time, kernelNs(data), unit);
-  if (times.length === 0 && unknown === "") return null;
+  const graphNs = data.kernel_time.graph.time_ns ?? 0;
+  if (times.length === 0 && unknown === "" && graphNs === 0) return null;
   return (
     <Panel
       title="Kernel Time by Precision"
-      about={`Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Hatched: not on ${unit}s.`}
+      about="Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Colours are those of the other charts; of several precisions in one, each further one is paler."
       class="span-all"
       tools={
         <ViewLink class="more-button" to={{ view: "efficiency" }}>
@@ -31,8 +32,10 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
         </ViewLink>
       }
     >
-      {times.length > 0 && <PrecisionBreakdown times={times} matrixUnit={unit} />}
-      {causes.length > 0 && (
+      {(times.length > 0 || graphNs > 0) && (
+        <PrecisionBreakdown times={times} matrixUnit={data.has_matrix_units ? unit : ""} graphNs={graphNs} />
+      )}
+      {data.has_matrix_units && causes.length > 0 && (
         <p class="note-below">
           Eligible ops that do not use {unit}s, or not well:{" "}
           {causes.map(({ label, kernel_ns: time }, place) => (

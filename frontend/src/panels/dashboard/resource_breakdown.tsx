@@ -1,19 +1,21 @@
-import type { DashboardResponse, Resource } from "../../api/types";
-import { Donut } from "../../components/donut";
+import type { DashboardResponse, Diagnosis, Resource } from "../../api/types";
+import { Donut, type DonutPart } from "../../components/donut";
 import { Panel } from "../../components/panel";
-import { formatShare } from "../../format/share";
+import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { unknownWork } from "../../model/kernel_time";
+import { exposedCommunication } from "../../model/parts";
 import { isRecorded, notRecordedTip } from "../../model/recorded";
 import { colourOf, resourceLabel, resourceMeaning } from "../../model/resources";
 
 interface ResourceBreakdownProps {
   data: DashboardResponse;
+  diagnosis: Diagnosis | null;
   /** Whether collectives ran: the bar of the step names them, DLProf's classes do not. */
   communicates: boolean;
 }
 
-export function ResourceBreakdown({ data, communicates }: ResourceBreakdownProps) {
+export function ResourceBreakdown({ data, diagnosis, communicates }: ResourceBreakdownProps) {
   const wall = data.gpu_utilization.wall_ns ?? data.performance.wall_clock_ns;
   const labelOf = (resource: Resource): string => resourceLabel(resource, data.matrix_unit, unknownWork(data));
   const untold = data.resource_breakdown.some(({ resource, time_ns: time }) => resource === "unknown_kernel" && time);
@@ -25,15 +27,30 @@ export function ResourceBreakdown({ data, communicates }: ResourceBreakdownProps
         ? "CPU, in ops and calls"
         : resource === "other"
           ? "Other, outside of them"
-          : resource === "other_kernel" && communicates
+          : resource === "other_kernel" && communicates && exposed === 0
             ? "Other kernels and collectives"
             : labelOf(resource);
+  const entryOf = (resource: Resource, time: number | null, fraction: number | null): DonutPart => ({
+    key: resource,
+    label: leastOf(resource, time),
+    colour: colourOf(resource),
+    size: time,
+    ...(!isRecorded(resource, data)
+      ? { value: "not recorded", share: "" }
+      : { value: formatDuration(time), share: time === null ? "" : formatShare(fraction) }),
+    tip: !isRecorded(resource, data)
+      ? notRecordedTip(resource)
+      : time === null
+        ? `No kernel is known to use ${data.matrix_unit}s, but some may.`
+        : `${leastOf(resource, time)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit, unknownWork(data))}`,
+  });
+  const exposed = diagnosis === null ? 0 : exposedCommunication(diagnosis, data);
   const largest = [...data.resource_breakdown].sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
   return (
     <Panel
       title="Resource Usage Breakdown"
       about="Every moment of the wall clock time is counted once, for the first resource in this order that was busy, so the parts add up to the whole. Idle time is divided by what was recorded on the host, as DLProf does; the bar above divides it by what the GPU waited for."
-      class="span-wide"
+      class="tall"
     >
       <Donut
         name="resources"
@@ -45,21 +62,26 @@ export function ResourceBreakdown({ data, communicates }: ResourceBreakdownProps
         centre={formatDuration(wall)}
         centreLabel="wall clock"
         parts={data.resource_breakdown
-          .filter(({ resource }) => resource !== "unknown_kernel" || untold)
-          .map(({ resource, time_ns: time, fraction }) => ({
-            key: resource,
-            label: leastOf(resource, time),
-            colour: colourOf(resource),
-            size: time,
-            ...(!isRecorded(resource, data)
-              ? { value: "not recorded", share: "" }
-              : { value: formatDuration(time), share: time === null ? "" : formatShare(fraction) }),
-            tip: !isRecorded(resource, data)
-              ? notRecordedTip(resource)
-              : time === null
-                ? `No kernel is known to use ${data.matrix_unit}s, but some may.`
-                : `${leastOf(resource, time)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit, unknownWork(data))}`,
-          }))}
+          .filter(
+            ({ resource }) =>
+              (resource !== "unknown_kernel" || untold) && (resource !== "tensor_core" || data.has_matrix_units),
+          )
+          .flatMap(({ resource, time_ns: time, fraction }) =>
+            resource !== "other_kernel" || exposed === 0
+              ? [entryOf(resource, time, fraction)]
+              : [
+                  entryOf(resource, (time ?? 0) - exposed, shareOf((time ?? 0) - exposed, wall)),
+                  {
+                    key: "communication",
+                    label: "Exposed communication",
+                    colour: colourOf("communication"),
+                    size: exposed,
+                    value: formatDuration(exposed),
+                    share: formatShare(shareOf(exposed, wall)),
+                    tip: `Exposed communication: ${formatShare(shareOf(exposed, wall))}\n${readableAndExact(exposed)} of ${readableAndExact(wall)} wall clock time\nCollectives were running, and no other kernel.`,
+                  },
+                ],
+          )}
       />
     </Panel>
   );

@@ -18,15 +18,16 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
     <Panel
       title={`${unit} Kernel Efficiency`}
       about={`GPU time of kernels that use ${unit}s, over GPU time of all kernels, both in ops that are eligible for ${unit}s. 100 %: eligible ops run nothing but ${unit} kernels. Higher is better.`}
-      class="span-medium"
     >
-      {fraction === null && unknown === 0 ? (
+      {!data.has_matrix_units || (fraction === null && unknown === 0) ? (
         <p class="nothing">
-          {(data.model.eligible_ops ?? 0) > 0
-            ? "No kernel of an eligible op was recorded."
+          {!data.has_matrix_units
+            ? `This GPU has no ${unit}s.`
             : !hasOps(data)
-              ? `No ops were recorded, so none is known to be eligible for ${unit}s.`
-              : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not say." : "."}`}
+              ? `No ops were recorded, so which kernels could use ${unit}s is not known.`
+              : (data.model.eligible_ops ?? 0) > 0
+                ? "No kernel of an eligible op was recorded."
+                : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not say." : "."}`}
         </p>
       ) : (
         <Donut

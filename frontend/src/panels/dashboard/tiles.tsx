@@ -9,6 +9,7 @@ import { formatBytes } from "../../format/bytes";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, formatSpread, readableAndExact } from "../../format/time";
 import { hasKernels } from "../../model/headline";
+import { kernelNs } from "../../model/kernel_time";
 import { computeOf, mainDevice } from "../../model/parts";
 import type { Step } from "../../model/step";
 import { ThroughputTile } from "./throughput_tile";
@@ -83,20 +84,13 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
   if (diagnosis === null || main === null || step === null) return [];
   const [, { parts, overlap }] = main;
   const wall = diagnosis.mean.wall_ns;
-  const unit = data.matrix_unit;
-  const { fraction, tensor_core_ns: used, kernel_ns: all, unknown_ns: untold } = data.tensor_core_efficiency;
   const tiles: Tile[] = [iterationTile(step, diagnosis.marked)];
   tiles.push({
     ...inTwo(formatShare(shareOf(computeOf(parts), wall))),
     about: `computing${diagnosis.lower_bound.some((why) => MISSING.has(why)) ? ", at least" : ""}`,
     tip: `A kernel ran that is neither a collective nor a copy: ${readableAndExact(computeOf(parts))} of ${readableAndExact(wall)}. Higher is better.`,
   });
-  if (hasKernels(data))
-    tiles.push({
-      ...(fraction === null ? { value: "–", unit: "" } : inTwo(formatShare(fraction), "of eligible time")),
-      about: `on ${unit}s${fraction === null ? ": not known" : (untold ?? 0) > 0 ? ", at least" : ""}`,
-      tip: `${readableAndExact(used)} in ${unit} kernels, of ${readableAndExact(all)} in all kernels of ops that could use them. Higher is better.`,
-    });
+  if (hasKernels(data) && data.has_matrix_units) tiles.push(matrixTile(data));
   const communication = overlap.communication_all_ns;
   const exposed = parts.communication;
   if (communication > 0)
@@ -113,6 +107,36 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
     });
   if (data.memory !== null) tiles.push(memoryTile(data.memory));
   return tiles;
+}
+
+/** Of what could be on matrix units; of all kernels where no op tells what could. */
+function matrixTile(data: DashboardResponse): Tile {
+  const { fraction, tensor_core_ns: inEligible, kernel_ns: eligible, unknown_ns: untold } = data.tensor_core_efficiency;
+  const { tensor_core: all, unknown, graph } = data.kernel_time;
+  const ofEligible = fraction !== null;
+  const used = ofEligible ? inEligible : all.time_ns;
+  const whole = ofEligible ? eligible : (kernelNs(data) ?? 0) + (graph.time_ns ?? 0);
+  const isLeast = ((ofEligible ? untold : (unknown.time_ns ?? 0) + (graph.time_ns ?? 0)) ?? 0) > 0;
+  const iterations = Math.max(data.performance.profiled_iterations ?? 1, 1);
+  const each = (ns: number | null): string => readableAndExact(ns === null ? null : Math.round(ns / iterations));
+  const unit = data.matrix_unit;
+  if (used === null)
+    return {
+      value: "–",
+      unit: "",
+      about: `on ${unit}s: not known`,
+      tip: `No kernel is known to use ${unit}s, but some may.`,
+    };
+  return {
+    ...inTwo(
+      formatShare(ofEligible ? fraction : shareOf(used, whole)),
+      ofEligible ? "of eligible time" : "of kernel time",
+    ),
+    about: `on ${unit}s${isLeast ? ", at least" : ""}`,
+    tip: ofEligible
+      ? `${each(used)} in ${unit} kernels, of ${each(whole)} in all kernels of ops that could use them. Higher is better.`
+      : `${each(used)} in ${unit} kernels, of ${each(whole)} in all kernels. Which of them could use ${unit}s is not known: no op tells.`,
+  };
 }
 
 function memoryTile({

@@ -25,7 +25,6 @@ export function Utilization({ data }: { data: DashboardResponse }) {
     <Panel
       title="GPU Utilization"
       about={about}
-      class="span-small"
       tools={
         devices.length > 1 && <MoreMenu about="GPU Utilization" views={[{ label: "GPUs", to: { view: "gpus" } }]} />
       }

@@ -63,7 +63,13 @@ const SOURCES: Readonly<Record<By, Source>> = {
   none: { table: "ops", name: "name", opens: (row) => showingOp("ops", textOf(row, "op_id")) },
 };
 
-export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
+interface WhereTimeGoesProps {
+  data: DashboardResponse;
+  /** Whether the GPU waits for the host most of the time that it is idle. */
+  isHostBound: boolean;
+}
+
+export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
   const scope = useScope();
   const onGpu = hasGpuWork(data);
   const groupings = onGpu ? BY : BY.filter(([id]) => id !== "kernel");
@@ -103,7 +109,8 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
           page={page}
           source={SOURCES[by]}
           time={time}
-          matrixUnit={data.matrix_unit}
+          matrixUnit={data.has_matrix_units ? data.matrix_unit : ""}
+          isHostBound={isHostBound}
           kernels={by === "kernel"}
         />
       )}
@@ -115,11 +122,13 @@ interface TopTableProps {
   page: TableResponse;
   source: Source;
   time: "gpu_time_ns" | "cpu_time_ns";
+  /** Empty where the GPU has none. */
   matrixUnit: string;
+  isHostBound: boolean;
   kernels: boolean;
 }
 
-function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTableProps) {
+function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
   const { iterations } = useScope();
   const per = (sum: number | null): number | null => (sum === null ? null : sum / Math.max(iterations, 1));
@@ -130,6 +139,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
     return <p class="nothing">Nothing here has any {time === "gpu_time_ns" ? "GPU" : "CPU"} time.</p>;
   const has = (key: string): boolean =>
     page.columns.some((column) => column.key === key) && rows.some((row) => row[key] !== null && row[key] !== "");
+  const tells = (key: string): boolean => matrixUnit !== "" && has(key);
   const total = page.totals[time] ?? null;
   const shareOfRow = (row: Row): number | null => shareOf(numberOf(row, time), total);
   const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
@@ -165,12 +175,16 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
             <th scope="col" class="share">
               Share
             </th>
-            {has("tensor_core_fraction") && (
-              <th scope="col" class="right narrow" data-tip={`Share of the kernel time on ${matrixUnit}s`}>
+            {tells("tensor_core_fraction") && (
+              <th
+                scope="col"
+                class="right narrow"
+                data-tip={`Share of the kernel time on ${matrixUnit}s; – where no op could use them, or it is not known`}
+              >
                 On {core}
               </th>
             )}
-            {has("using_tensor_cores") && (
+            {tells("using_tensor_cores") && (
               <th scope="col" class="right narrow" data-tip={`Whether ${matrixUnit}s are used`}>
                 On {core}
               </th>
@@ -183,10 +197,11 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
             {has("gain_ns") && (
               <th
                 scope="col"
-                class="right time"
+                class="right time gain"
                 data-tip="Kernel time less the time that it would take at the GPU's published rates, which no kernel quite reaches; for FP32 and TF32 matrix multiplications, at the 16-bit rates."
               >
-                Could Gain ({unit.name}) {perIteration}
+                Could Gain ({unit.name}){" "}
+                <small class="muted per-iteration">kernel time{iterations > 1 && " per iteration"}</small>
               </th>
             )}
           </tr>
@@ -243,10 +258,12 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                   </span>
                   <span class="number">{formatShare(share)}</span>
                 </td>
-                {has("tensor_core_fraction") && (
-                  <td class="right number">{percentOrDash(numberOf(row, "tensor_core_fraction"))}</td>
+                {tells("tensor_core_fraction") && (
+                  <td class="right number">
+                    {percentOrDash(isEligible(row) ? numberOf(row, "tensor_core_fraction") : null)}
+                  </td>
                 )}
-                {has("using_tensor_cores") && (
+                {tells("using_tensor_cores") && (
                   <td class="right">{using === true ? "yes" : using === false ? "–" : "unknown"}</td>
                 )}
                 {has("bound") && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
@@ -260,6 +277,11 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
           })}
         </tbody>
       </table>
+      {isHostBound && has("gain_ns") && (
+        <p class="muted note-below">
+          Could Gain is kernel time: an iteration gains less where the GPU then waits for the host.
+        </p>
+      )}
     </div>
   );
 }
@@ -268,5 +290,9 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
 const NAMES_AT_FIRST = 400;
 const PADDING = 20;
 const GAP = 10;
+
+/** Whether any of its ops could use matrix units; those that do can. */
+const isEligible = (row: Row): boolean =>
+  (numberOf(row, "tensor_core_fraction") ?? 0) > 0 || (numberOf(row, "eligible_ops") ?? 0) > 0 || row.eligible === true;
 
 const percentOrDash = (share: number | null): string => (share === null ? "–" : formatShare(share));

@@ -59,9 +59,13 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
     <Panel
       title="Kernel Time by Precision"
       summed
-      about={`Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Hatched: not on ${unit}s.`}
+      about="Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Colours are those of the other charts; of several precisions in one, each further one is paler."
     >
-      <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />
+      <PrecisionBreakdown
+        times={rates.precisions}
+        matrixUnit={data.has_matrix_units ? unit : ""}
+        graphNs={data.kernel_time.graph.time_ns ?? 0}
+      />
       {unknown !== "" && <p class="muted note-below">{unknown}</p>}
     </Panel>
   );
