@@ -43,11 +43,10 @@ EFFICIENCY = Table(
         _OP["op_type"],
         Column("family", "Kind", "text", "What most of its work is: gemm, convolution, attention, ...",
                "nullif(rate.family, '')", nullable=True, tier=1),
+        _OP["tensor_core_fraction"],
         Column("precision", "Precision", "text", "Precision in which its kernels compute.",
                "nullif(rate.precision, '')", nullable=True),
-        Column("bound", "Bound by", "text",
-               "What limits it: compute, memory, caches (data come faster than from memory), or latency (kernels are "
-               "too short).", "nullif(rate.bound, '')", nullable=True, tier=1),
+        msgspec.structs.replace(_OP["bound"], hidden=False, tier=1),
         Column("eligibility", "Eligibility", "text",
                "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells.",
                ELIGIBILITY, tier=1),

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.queries.kinds_of_work import OF_KERNEL_NAME
 from tensorboard_plugin_dlprof.queries.limited import LimitedByPath
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_host, time_joins
 from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
+from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import FILLED, Column, Table
@@ -73,7 +74,7 @@ _REASONS = (
     Column("limited_ns", "Limited Kernel Time", "duration_ns",
            "Kernel time of eligible ops below that do not use Tensor Cores, or not well.", FILLED, sortable=False,
            filterable=False, hidden=True),
-    Column("cause", "Why Not on TC", "text", "The cause of most of that time.", FILLED, nullable=True, sortable=False,
+    Column("cause", KEPT_OFF, "text", "The cause of most of that time.", FILLED, nullable=True, sortable=False,
            filterable=False, hidden=True),
 )  # fmt: skip
 """Filled in by ``_fill_reasons``. In SQL, every group would read every limited op: minutes for a large tree."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, LONG_NAME_ID
+from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF, cause_in_words
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import FILLED, Column
@@ -74,10 +75,18 @@ EFFICIENCY_OF_LONGEST = (
 """For groups of ops, from ``PATTERN_SUMS`` under the alias ``ops``."""
 
 
+COLLECTIVE = "ifnull(rate.family, '') = 'collective'"
+"""Condition that an op, or the longest of a group, communicates: nothing of it could be on Tensor Cores."""
+
+
 def on_tensor_cores(sums: str) -> str:
-    """Expression for the share of kernel time on Tensor Cores, given the alias of ``PATTERN_SUMS``."""
-    known = f"{sums}.unknown_ns = 0 OR {sums}.tc_ns > 0"
+    """Expression for the share of kernel time on Tensor Cores, for the alias of the sums; NULL of collectives."""
+    known = f"({sums}.unknown_ns = 0 OR {sums}.tc_ns > 0) AND NOT {COLLECTIVE}"
     return f"CASE WHEN {known} THEN {sums}.tc_ns * 1.0 / nullif({sums}.kernel_ns, 0) END"
+
+
+BOUND = f"CASE WHEN {COLLECTIVE} THEN 'communication' ELSE nullif(rate.bound, '') END"
+"""Expression for what limits ``ext_op_efficiency AS rate``."""
 
 
 ON_TENSOR_CORES = Column("tensor_core_fraction", "On TC", "fraction",
@@ -95,6 +104,22 @@ _FILLED = {"sql": FILLED, "sortable": False, "filterable": False, "hidden": True
 
 OF_TYPE = (
     msgspec.structs.replace(ON_TENSOR_CORES, **_FILLED),
+    Column(
+        "bound",
+        "Bound by",
+        "text",
+        "What limits the op of the type that takes the most time.",
+        nullable=True,
+        **_FILLED,
+    ),
+    Column(
+        "cause",
+        KEPT_OFF,
+        "text",
+        "Of the op of the type that takes the most time, where it is eligible.",
+        nullable=True,
+        **_FILLED,
+    ),
     msgspec.structs.replace(KERNEL_TIME, **_FILLED),
     family_column("the op of the type that takes the most time", FILLED, listed=False),
 )
@@ -108,7 +133,7 @@ _OF_TYPES = (
 def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
     """Fills in ``OF_TYPE``, for rows of types of ops."""
     of_work = family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family")
-    values = f"{on_tensor_cores('ops')}, {_KERNEL_NS}, {of_work}"
+    values = f"{on_tensor_cores('ops')}, {_KERNEL_NS}, {of_work}, {BOUND}, {cause_in_words('rate.cause')}"
     types = {
         op_type: filled
         for op_type, *filled in connection.execute(
@@ -119,8 +144,8 @@ def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], 
     }
 
     def fill(row: Row) -> None:
-        on_cores, kernel_ns, kind = types.get(row["op_type"], (None, None, None))
-        row.update(tensor_core_fraction=on_cores, kernel_time_ns=kernel_ns, family=kind)
+        on_cores, kernel_ns, kind, bound, cause = types.get(row["op_type"], (None,) * 5)
+        row.update(tensor_core_fraction=on_cores, kernel_time_ns=kernel_ns, family=kind, bound=bound, cause=cause)
 
     return fill
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.queries.kinds_of_work import (
+    BOUND,
     EFFICIENCY_OF_LONGEST,
     KERNEL_TIME,
     ON_TENSOR_CORES,
@@ -17,9 +19,10 @@ from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     family,
     family_column,
 )
-from tensorboard_plugin_dlprof.queries.reasons import cause_in_words
+from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF, cause_in_words
+from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.table import FILLED, Column, Table
 
 
 def _summed(own_name: int) -> str:
@@ -47,6 +50,19 @@ _NAME = {
     1: Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True),
 }  # fmt: skip
 
+_OF_SUMS = {"sql": FILLED, "sortable": False, "filterable": False, "nullable": True, "hidden": True, "tier": 1}
+
+_RATES = (
+    Column("flops_per_second", "FLOP/s", "number",
+           "FLOPs over kernel time, of those of the ops whose work is known.", **_OF_SUMS),
+    Column("peak_fraction", "Of Peak FLOP/s", "fraction",
+           "The time that the FLOPs of these ops would take at the GPU's published rates, over what they took.",
+           **_OF_SUMS),
+    Column("memory_fraction", "Of Peak Bandwidth", "fraction",
+           "The same of the bytes that they must move, at the published rate of the memory.", **_OF_SUMS),
+)  # fmt: skip
+"""Filled in by ``_fill_rates``."""
+
 _COLUMNS = (
     Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
            direction_sql("direction.string"), nullable=True),
@@ -59,11 +75,12 @@ _COLUMNS = (
     ON_TENSOR_CORES,
     Column("bound", "Bound by", "text",
            "What limits the op that takes the most time: compute, memory, caches (data come faster than from "
-           "memory), or latency (kernels are too short).", "nullif(rate.bound, '')", nullable=True),
+           "memory), latency (kernels are too short), or communication.", BOUND, nullable=True),
     Column("gain_ns", "Could Gain", "duration_ns",
            "Kernel time less the time that it would take at the GPU's published rates, which no kernel quite reaches; "
            "for FP32 and TF32 matrix multiplications, at the 16-bit rates.", "ops.gain_ns", nullable=True),
-    Column("cause", "Why Not on TC", "text",
+    *_RATES,
+    Column("cause", KEPT_OFF, "text",
            "Why the eligible op that takes the most time does not use Tensor Cores well.",
            cause_in_words("rate.cause"), nullable=True, tier=1),
     family_column("the op that takes the most time",
@@ -79,6 +96,48 @@ _COLUMNS = (
     Column("longest_op", "Longest Op", "text", "The op that takes the most GPU time.", "longest.op_id", hidden=True,
            tier=2),
 )  # fmt: skip
+
+
+_KNOWN = "CASE WHEN {0} IS NOT NULL THEN rate.measured_ns END"
+_FLOPS, _AT_PEAK, _AT_MEMORY = (
+    "rate.flops",
+    "rate.flops / rate.peak_flops_per_second",
+    ("rate.min_bytes / rate.peak_bytes_per_second"),
+)
+_SUMS_OF_RATES = ", ".join(
+    f"sum({value}) * 1e9 / nullif(sum({_KNOWN.format(value)}), 0)" for value in (_FLOPS, _AT_PEAK, _AT_MEMORY)
+)
+
+
+def _fill_rates(own_name: int) -> Callable[[sqlite3.Connection, Scope], Callable[[Row], None]]:
+    """Fills in ``_RATES``: in SQL, every group would read the ops of all."""
+
+    def filler(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
+        rates = {
+            key: values
+            for key, *values in connection.execute(
+                f"SELECT {_key(f'path_pattern(first.op_name, {own_name})')} AS row_key, {_SUMS_OF_RATES} "
+                "FROM ext_op_efficiency AS rate JOIN op_patterns AS pattern "
+                "ON pattern.read_only_ops_id = rate.read_only_ops_id "
+                "JOIN read_only_ops AS first ON first.id = pattern.first_ops_id "
+                "LEFT JOIN dictionary AS direction ON direction.id = first.direction_id "
+                "WHERE rate.aggr_id = :aggregation AND first.domain_id = :domain AND rate.measured_ns > 0 "
+                "GROUP BY row_key",
+                {"aggregation": scope.aggregation, "domain": scope.domain},
+            )
+        }
+
+        def fill(row: Row) -> None:
+            flops, of_peak, of_memory = rates.get(row["key"], (None,) * 3)
+            row.update(
+                flops_per_second=flops,
+                peak_fraction=None if of_peak is None else min(of_peak, 1.0),
+                memory_fraction=None if of_memory is None else min(of_memory, 1.0),
+            )
+
+        return fill
+
+    return filler
 
 
 def _table(name: str, own_name: int) -> Table:
@@ -101,6 +160,7 @@ def _table(name: str, own_name: int) -> Table:
             *_COLUMNS,
             Column("key", "Row", "text", "Identifies the row.", _key("ops.pattern"), hidden=True, tier=2),
         ),
+        filler=_fill_rates(own_name),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TypedDict, cast
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.directions import direction_sql
-from tensorboard_plugin_dlprof.queries.kinds_of_work import OF_OP, OF_TYPE, fill_types
+from tensorboard_plugin_dlprof.queries.kinds_of_work import BOUND, OF_OP, OF_TYPE, fill_types, on_tensor_cores
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.reasons import REASONS, REASONS_JOIN
@@ -95,6 +95,8 @@ OPS = Table(
         "LEFT JOIN model_summary AS summary ON summary.aggr_id = node.aggr_id AND summary.domain_id = op.domain_id",
         "LEFT JOIN category_summary AS all_ops ON all_ops.id = summary.nodes_total_id",
         REASONS_JOIN,
+        "LEFT JOIN (SELECT aggr_id, read_only_ops_id, kernel_ns, tc_kernel_ns AS tc_ns, unknown_ns "
+        "FROM ext_op_kernels) AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id",
     ),
     columns=(
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
@@ -119,7 +121,13 @@ OPS = Table(
         Column("using_tensor_cores", "Using TC", "boolean",
                "At least one kernel of the op uses Tensor Cores; empty if that is unknown.", USING_OR_UNKNOWN,
                nullable=True),
+        Column("tensor_core_fraction", "On TC", "fraction",
+               "Time of the op's kernels on Tensor Cores over the time of all its kernels; empty where it is unknown.",
+               on_tensor_cores("kernels"), nullable=True),
         *REASONS,
+        Column("bound", "Bound by", "text",
+               "What limits it: compute, memory, caches (data come faster than from memory), latency (kernels are too "
+               "short), or communication.", BOUND, nullable=True, hidden=True),
         Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls",
                tier=1),
         OF_OP,

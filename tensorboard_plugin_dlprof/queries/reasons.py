@@ -15,7 +15,10 @@ def cause_in_words(cause: str) -> str:
     return f"CASE {cause} WHEN '' THEN NULL {_WORDS} ELSE {cause} END"
 
 
-CAUSE = Column("cause", "Why Not on TC", "text",
+KEPT_OFF = "What Keeps It off TC"
+"""The name of columns with causes; also of ops that use Tensor Cores in a part of their time."""
+
+CAUSE = Column("cause", KEPT_OFF, "text",
                f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
                cause_in_words("rate.cause"), nullable=True)  # fmt: skip
 

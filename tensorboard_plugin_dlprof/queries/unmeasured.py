@@ -18,7 +18,12 @@ IS_PRODUCT = f"family IN ({', '.join(map(repr, PRODUCT_FAMILIES))})"
 NEARLY_ALL = 0.995
 """Share of the time of products; the rest does not change the numbers on the page."""
 
-RECORD_SHAPES = "Record the shapes: profile(record_shapes=True), emit_nvtx(record_shapes=True)."
+RECORD_SHAPES = "Record the shapes: profile(record_shapes=True)."
+RECORD_SHAPES_AS_RANGES = "Record the shapes: torch.autograd.profiler.emit_nvtx(record_shapes=True) around the steps."
+RECORD_OPS = (
+    "Record the ops, too, with their shapes: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], "
+    "record_shapes=True)."
+)
 _NO_SHAPES = {
     "TensorFlow": "No recording of TensorFlow has all that counting needs: transposes, strides and paddings.",
     "JAX": "The profile lacks the HLO of the compiled modules, or the operands of library calls in it.",
@@ -89,7 +94,16 @@ _WORK = {
 
 def shapes_hint(connection: sqlite3.Connection) -> str:
     """How to record the shapes of tensors, or why that is not possible with the framework of the program."""
-    return _NO_SHAPES.get(framework(connection) or "", RECORD_SHAPES)
+    no_shapes = _NO_SHAPES.get(framework(connection) or "")
+    if no_shapes is not None:
+        return no_shapes
+    if info(connection).get("format") == "nsight_systems":
+        return RECORD_SHAPES_AS_RANGES
+    # Shapes are facts of ops: without ops the option alone would bring nothing.
+    (ops,) = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM read_only_ops WHERE instr(op_name, 'unassociated_') = 0)"
+    ).fetchone()
+    return RECORD_SHAPES if ops else RECORD_OPS
 
 
 def _hint_of_work(connection: sqlite3.Connection, has_shapes: bool) -> str:

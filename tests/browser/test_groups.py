@@ -134,7 +134,7 @@ def test_order_by_limited_time(opened: Page, tensorboard: TensorBoard) -> None:
     """The level below the root, the groups with the most limited time first."""
     answer = tensorboard.get("groups", profile=tensorboard.profile("amp")["id"])
     nodes = answer["nodes"]
-    opened.get_by_role("columnheader", name="Why Not on TC").get_by_role("button").click()
+    opened.get_by_role("columnheader", name="What Keeps It off TC").get_by_role("button").click()
     opened.get_by_label("To level").select_option("2")
     tips = shown(opened).locator(".tree-label").evaluate_all("all => all.map(each => each.dataset.tip)")
     times = {

@@ -333,7 +333,7 @@ def test_causes_in_dlprofs_own_database(page: Page, logdir: Path, real_run: str,
     database = Path(shutil.copy(logdir / real_run / "dlprof_dldb.sqlite", tmp_path))
     with viewing(database, tmp_path / "cache") as viewer:
         page.goto(viewer.page(view="ops", ops__sort="op_id", ops__search="conv2d"))
-        expect(ops_table(page).get_by_role("columnheader", name="Why Not on TC")).to_be_visible()
+        expect(ops_table(page).get_by_role("columnheader", name="What Keeps It off TC")).to_be_visible()
         expect(ops_table(page).locator("tbody tr").filter(has_text="CONV2D_1")).to_contain_text("FP32 tensors")
         expect_names(page, rows_of(viewer, ".", sort="op_id", search="conv2d"))
         expect(page.get_by_role("alert")).to_have_count(0)

@@ -11,7 +11,13 @@ from scripts.samples.xplane_file import Plane, space
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.unmeasured import RECORD_SHAPES, UNDECIDED, missing
+from tensorboard_plugin_dlprof.queries.unmeasured import (
+    RECORD_OPS,
+    RECORD_SHAPES,
+    RECORD_SHAPES_AS_RANGES,
+    UNDECIDED,
+    missing,
+)
 from tests.queries.profiles import ignore
 from tests.queries.test_reasons import A100, TENSOR, Case
 from tests.shared_data import shared_data
@@ -55,6 +61,14 @@ def test_shapes_are_asked_for_where_the_framework_records_them(tmp_path: Path) -
     """TensorRT's layers carry none: what another framework calls its option would help nobody."""
     hint = _missing(shared_data() / "nsight/rtx3090_tensorrt_fp16/report1.sqlite", tmp_path)[FLOPS]
     assert hint.startswith("The ranges of TensorRT carry no shapes")
+
+
+def test_the_option_is_one_of_the_recorder_and_of_what_it_lacks(tmp_path: Path) -> None:
+    """Of Nsight Systems' ranges, of the PyTorch profiler's ops; without any op, the ops come first."""
+    of_ranges = _missing(shared_data() / "dlprof-golden/nsys_profile.sqlite", tmp_path)
+    assert RECORD_SHAPES_AS_RANGES in of_ranges.values() or UNDECIDED in of_ranges.values()
+    gpu_only = next((shared_data() / "torch/mi210_gpu_only").glob("*.json.gz"))
+    assert RECORD_OPS in _missing(gpu_only, tmp_path).values()
 
 
 def test_the_gpu_without_published_rates_is_the_one_that_works(tmp_path: Path) -> None:

@@ -568,6 +568,8 @@ export interface Dot {
   intensity: number | null;
   flops_per_second: number | null;
   peak_fraction: number | null;
+  /** The published rate that it is compared with. */
+  peak_flops_per_second: number | null;
   /** As in the table of ops. */
   gain_ns: number | null;
 }

@@ -9,7 +9,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import type { Dot, Peak } from "../api/types";
-import { formatCounted, formatScaled, significant, UNKNOWN } from "../format/number";
+import { formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
 import { precisionColour, precisionLabel } from "../model/precisions";
@@ -362,8 +362,15 @@ function DotCard({ dot, style }: { dot: DotGroup; style: Record<string, string> 
         <Fact term="Kernel time" value={formatDuration(dot.kernel_ns)} />
         <Fact term="Could gain" value={dot.gain_ns === null ? UNKNOWN : formatDuration(dot.gain_ns)} />
         <Fact term="Bound by" value={dot.bound === "" ? UNKNOWN : dot.bound} />
-        <Fact term="Achieved" value={formatScaled(dot.flops_per_second, "FLOP/s")} />
-        <Fact term={`Of peak in ${precisionLabel(dot.precision)}`} value={formatShare(dot.peak_fraction)} />
+        <Fact
+          term={`Achieved, ${precisionLabel(dot.precision)}`}
+          value={
+            dot.peak_flops_per_second === null
+              ? formatScaled(dot.flops_per_second, "FLOP/s")
+              : formatPart(dot.flops_per_second, dot.peak_flops_per_second, "FLOP/s")
+          }
+        />
+        <Fact term="Of peak" value={formatShare(dot.peak_fraction)} />
         <Fact term="Intensity" value={`${significant(dot.intensity)} FLOPs/byte`} />
       </dl>
     </div>

@@ -28,7 +28,11 @@ export function TooltipLayer() {
       if (next === holder) return;
       holder = next;
       const text = next?.dataset.tip ?? "";
-      setShown(next === null || text === "" ? null : { text, anchor: next.getBoundingClientRect(), above: next.matches("input") });
+      setShown(
+        next === null || text === ""
+          ? null
+          : { text, anchor: next.getBoundingClientRect(), above: next.matches("input") },
+      );
     };
     const hide = (): void => {
       holder = null;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Dot, EfficiencyResponse, Peak } from "../api/types";
 import { formatPart, formatScaled } from "../format/number";
 import { dashboard } from "../testing/builders";
-import { attainableAbout, efficiencySentence, iterationsShown } from "./efficiency_sentence";
+import { attainableAbout, efficiencySentence, iterationsShown, whileKernels } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionSegments, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
 import {
@@ -21,7 +21,7 @@ import {
   tellingNames,
 } from "./roofline";
 import { dotNumbers, roofNames, slantedName } from "./roofline_labels";
-import { limitSegments } from "./limits";
+import { limitSegments, limitsSentence } from "./limits";
 import { contrast } from "./shades";
 
 const dot = (changes: Partial<Dot>): Dot => ({
@@ -34,6 +34,7 @@ const dot = (changes: Partial<Dot>): Dot => ({
   intensity: 10,
   flops_per_second: 1e12,
   peak_fraction: 0.5,
+  peak_flops_per_second: 2e12,
   gain_ns: 50,
   ...changes,
 });
@@ -145,6 +146,9 @@ describe("roofline", () => {
     const [first, second] = groupedDots(dots);
     expect(first).toMatchObject({ op_id: "B", ops: ["B", "A"], kernel_ns: 400, flops_per_second: 7e12, intensity: 35 });
     expect(second?.ops).toEqual(["C"]);
+    // The share of the peak is the quotient of the two rates shown, though single ops are above the roof.
+    expect(first?.peak_flops_per_second).toBe(2e12);
+    expect(first?.peak_fraction).toBeCloseTo(3.5);
     // The first of those of one precision could gain a quarter of its time: 7e12 become four thirds of it.
     expect(first?.gain_ns).toBe(100);
     expect(first && rateWithGain(first, null)).toBeCloseTo(7e12 / 0.75);
@@ -166,6 +170,11 @@ describe("roofline", () => {
       ["Not on Tensor Cores: Layout", 30],
       ["In no op", 20],
     ]);
+    const said = limitsSentence(segments, 100).map(({ text }) => text);
+    expect(said.join("")).toBe(
+      "Of the kernel time, 50.0 % is on Tensor Cores, 30.0 % not on Tensor Cores: Layout and 20.0 % in no op.",
+    );
+    expect(limitsSentence(segments.slice(2), 100)).toEqual([]);
     expect(segments[1]?.to).toEqual({ "eff.where.cause": "Layout", "eff.page": null });
   });
 
@@ -319,6 +328,25 @@ describe("precisions", () => {
     expect(unknownSentence(left(5), 100, "Tensor Core")).toContain("5.0 % of the kernel time");
     expect(unknownSentence(left(0), 100, "Tensor Core")).toBe("");
     expect(unknownSentence(left(null), 100, "Tensor Core")).toBe("");
+  });
+});
+
+describe("what was computed while kernels ran", () => {
+  const rates = { mfu_fraction: 0.2, flops_per_second: 2e12, product_flops: 1, measured_fraction: 1, peaks: [] };
+  const said = (changes: Partial<EfficiencyResponse>, kernels: number | null): string =>
+    efficiencySentence({ ...rates, ...changes }, 1, "Tensor Core", kernels)
+      .map(({ text }) => text)
+      .join("");
+
+  it("is the second share of the sentence", () => {
+    expect(whileKernels(rates, 0.5)).toEqual({ share: 0.4, rate: 4e12, able: 1e13 });
+    expect(said({}, 0.5)).toContain("40.0 % counting kernel time alone");
+    expect(whileKernels(rates, 1)).toEqual({ share: 0.2, rate: 2e12, able: 1e13 });
+  });
+  it("is a rate alone where the peak is not known, and nothing where shapes cover too little", () => {
+    expect(whileKernels({ ...rates, mfu_fraction: null }, 0.5)).toEqual({ share: null, rate: 4e12, able: null });
+    expect(whileKernels({ ...rates, measured_fraction: 0.1 }, 0.5).rate).toBeNull();
+    expect(whileKernels({ ...rates, product_flops: null }, 0.5).rate).toBeNull();
   });
 });
 

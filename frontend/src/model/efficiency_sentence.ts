@@ -24,6 +24,35 @@ const LEAST_COVERAGE = 0.5;
 export const isMostlyUnknown = ({ measured_fraction: measured }: Pick<Rates, "measured_fraction">): boolean =>
   measured !== null && measured < LEAST_COVERAGE;
 
+/** Whether the sentence can only say that it is not known how much was computed. */
+export const isUnknown = (rates: Rates): boolean =>
+  isMostlyUnknown(rates) || rates.flops_per_second === null || (rates.product_flops ?? 0) === 0;
+
+/** What was computed while kernels ran. */
+export interface WhileKernels {
+  /** Of what the GPUs could compute, and a second; null where it is not known. */
+  share: number | null;
+  rate: number | null;
+  /** What they could, a second. */
+  able: number | null;
+}
+
+/**
+ * The second half of the sentence, which the bar of the network repeats. `kernels` is all kernel time as a part of the time of the
+ * iterations on the GPUs. Where shapes cover too little, nothing is known.
+ */
+export function whileKernels(rates: Rates, kernels: number | null): WhileKernels {
+  if (isMostlyUnknown(rates) || (rates.product_flops ?? 0) === 0) return { share: null, rate: null, able: null };
+  const { mfu_fraction: mfu, flops_per_second: rate } = rates;
+  const part = kernels !== null && isPart(kernels) ? kernels : 1;
+  const share = mfu === null || mfu > part ? null : mfu / part;
+  return {
+    share,
+    rate: rate === null || (mfu !== null && share === null) ? null : rate / part,
+    able: attainable(rates),
+  };
+}
+
 /**
  * "The model used 3.1 % of what the GPU could compute (31 of 989 TFLOP/s); 8.2 % counting kernel time alone." `gpus` are those
  * in use, `kernels` is all kernel time as a part of the time of the iterations on them: the page counts everything else in it, too.
@@ -39,6 +68,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, ker
   const { mfu_fraction: mfu, flops_per_second: rate } = rates;
   const atLeast = isLowerBound(rates) ? "at least " : "";
   const device = gpus > 1 ? "GPUs" : "GPU";
+  const running = whileKernels(rates, kernels);
   const able = attainable(rates);
   const most = able === null ? null : formatScaled(able, "FLOP/s");
   if (mfu !== null && (atLeast === "" || mfu >= LEAST_SHARE))
@@ -47,7 +77,9 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, ker
       { text: formatShare(mfu), strong: true },
       { text: ` of what the ${device} could compute` },
       { text: able === null ? "" : ` (${formatPart(rate ?? 0, able, "FLOP/s")})` },
-      ...(kernels !== null && isPart(kernels) && mfu <= kernels ? inKernels("; ", formatShare(mfu / kernels)) : []),
+      ...(kernels !== null && isPart(kernels) && running.share !== null
+        ? inKernels("; ", formatShare(running.share))
+        : []),
       { text: "." },
     ];
   if (rate === null || (rates.product_flops ?? 0) === 0) return [{ text: "How much was computed is not known." }];
@@ -58,7 +90,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, ker
   return [
     { text: `The model computed ${atLeast}` },
     { text: formatScaled(rate, "FLOP/s"), strong: true },
-    ...(kernels !== null && isPart(kernels) ? inKernels(", ", formatScaled(rate / kernels, "FLOP/s")) : []),
+    ...(kernels !== null && isPart(kernels) ? inKernels(", ", formatScaled(running.rate, "FLOP/s")) : []),
     { text: `; ${most === null ? unknown : `the ${device} could compute ${most}.`}` },
   ];
 }

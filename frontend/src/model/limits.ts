@@ -1,12 +1,18 @@
 /** The parts of the kernel time by what limits them, as segments of a bar that sums to all of it. */
 import type { EfficiencyResponse } from "../api/types";
+import { withinSentence } from "../format/number";
+import { formatShare, shareOf } from "../format/share";
+import type { Phrase } from "./headline";
 import { colourOf } from "./resources";
 import type { BarSegment } from "./step";
 
+/** Colours of what a kernel's time is limited by, also of the bar of Ops; copies have another blue. */
+export const LIMIT_COLOURS = { kept_off: colourOf("cpu"), memory: colourOf("io"), other: colourOf("outside") } as const;
+
 /** Parts that are no causes: their names, colours, and what is said of them. */
 const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, about: string]>> = {
-  memory: ["Limited by memory", colourOf("memory"), "Not eligible, and what they must move takes the longest."],
-  other: ["Other", colourOf("other_kernel"), "Not eligible, and limited by neither memory nor communication."],
+  memory: ["Limited by memory", LIMIT_COLOURS.memory, "Not eligible, and what they must move takes the longest."],
+  other: ["Other", LIMIT_COLOURS.other, "Not eligible, and limited by neither memory nor communication."],
   communication: ["Communication", colourOf("communication"), "Collectives."],
   unknown: ["Unknown kernels", colourOf("unknown_kernel"), "Nothing tells whether they use {unit}s."],
   rest: ["In no op", colourOf("other"), "Kernels whose launch belongs to no op, and CUDA graphs."],
@@ -39,8 +45,8 @@ export function limitSegments(
       // The next one is paler, so that the legend tells them apart.
       colour:
         causesSoFar++ === 0
-          ? colourOf("cpu")
-          : `color-mix(in srgb, ${colourOf("cpu")} ${PALER ** (causesSoFar - 1) * 100}%, white)`,
+          ? LIMIT_COLOURS.kept_off
+          : `color-mix(in srgb, ${LIMIT_COLOURS.kept_off} ${PALER ** (causesSoFar - 1) * 100}%, white)`,
       about: "Eligible, but not on them.",
       to: { "eff.where.cause": cause, "eff.page": null },
     };
@@ -48,3 +54,28 @@ export function limitSegments(
 }
 
 const segment = (key: string, ns: number): Pick<BarSegment, "key" | "ns" | "to"> => ({ key, ns, to: null });
+
+/** What a part of the sentence says, and smaller ones say nothing. */
+const MOST_TOLD = 3;
+const LEAST_TOLD = 0.01;
+
+/**
+ * "Of the kernel time, 23.8 % is on Tensor Cores, 29.1 % communication, 9.0 % not on Tensor Cores: Layout": the largest segments, for
+ * where no more is known. Empty where all of it is the rest.
+ */
+export function limitsSentence(segments: readonly BarSegment[], whole: number): Phrase[] {
+  if (segments.every(({ key }) => key === "other" || key === "rest")) return [];
+  const told = [...segments]
+    .sort((one, other) => Number(other.key === "matrix_unit") - Number(one.key === "matrix_unit") || other.ns - one.ns)
+    .filter(({ ns }) => ns >= LEAST_TOLD * whole)
+    .slice(0, MOST_TOLD);
+  return [
+    { text: "Of the kernel time, " },
+    ...told.flatMap(({ key, label, ns }, i): Phrase[] => [
+      { text: i === 0 ? "" : i === told.length - 1 ? " and " : ", " },
+      { text: formatShare(shareOf(ns, whole)), strong: true },
+      { text: ` ${i === 0 ? "is " : ""}${key === "other" ? "other work" : withinSentence(label)}` },
+    ]),
+    { text: "." },
+  ];
+}

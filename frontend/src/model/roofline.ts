@@ -1,6 +1,7 @@
 /** Geometry of the roofline: logarithmic axes, the roofs that matter, dots whose area is time. */
 import type { Dot, Peak } from "../api/types";
 import { formatScaled } from "../format/number";
+import { shareOf } from "../format/share";
 import { precisionLabel } from "./precisions";
 import { shortUnit } from "./resources";
 import type { Place } from "./roofline_labels";
@@ -68,16 +69,18 @@ export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
       const time = sum(members, ({ kernel_ns: ns }) => ns);
       const work = sum(members, ({ kernel_ns: ns, flops_per_second: rate }) => ns * rate);
       const bytes = sum(members, ({ kernel_ns: ns, flops_per_second: rate, intensity }) => (ns * rate) / intensity);
-      const rated = members.every(({ peak_fraction: share }) => share !== null);
+      // Of all its time: what it achieved over this is its share of the peak.
+      const peak = members.every(({ peak_flops_per_second: rate }) => rate !== null)
+        ? sum(members, ({ kernel_ns: ns, peak_flops_per_second: rate }) => ns * (rate ?? 0)) / time
+        : null;
       return [
         {
           ...longest,
           kernel_ns: time,
           intensity: work / bytes,
           flops_per_second: work / time,
-          peak_fraction: rated
-            ? sum(members, ({ kernel_ns: ns, peak_fraction: share }) => ns * (share ?? 0)) / time
-            : null,
+          peak_fraction: shareOf(work / time, peak),
+          peak_flops_per_second: peak,
           gain_ns: members.every(({ gain_ns: gain }) => gain !== null)
             ? sum(members, ({ gain_ns: gain }) => gain ?? 0)
             : null,

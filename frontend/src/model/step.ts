@@ -14,6 +14,8 @@ export interface BarSegment {
   short?: string;
   ns: number;
   colour: string;
+  /** Where it has several colours: each with its share, from the left. */
+  parts?: readonly (readonly [colour: string, share: number])[];
   about: string;
   to: Changes | null;
 }

@@ -72,20 +72,30 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   const names = below ? [label, short] : [`${label} ${time}`, label, short];
   const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
   const lines = [name, ...(below && name !== "" && textWidth(time) <= room ? [time] : [])];
+  let share = 0;
   return (
     <>
-      <rect x={x} y={0} width={wide} height={height} fill={segment.colour} />
-      {name !== "" &&
-        lines.map((text, i) => (
-          <text
-            key={i}
-            class={textOn(segment.colour)}
-            x={x + BESIDE}
-            y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
-          >
-            {text}
-          </text>
-        ))}
+      {(segment.parts ?? [[segment.colour, 1] as const]).map(([colour, part], at) => {
+        const from = share * wide;
+        share += part;
+        // Each cuts the same text, in the colour that is read on it.
+        return (
+          <svg key={at} x={x + from} width={Math.max(share * wide - from, 0)} height={height} aria-hidden={at > 0}>
+            <rect width="100%" height={height} fill={colour} />
+            {name !== "" &&
+              lines.map((text, i) => (
+                <text
+                  key={i}
+                  class={textOn(colour)}
+                  x={BESIDE - from}
+                  y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
+                >
+                  {text}
+                </text>
+              ))}
+          </svg>
+        );
+      })}
     </>
   );
 }

@@ -64,7 +64,7 @@ export const columnsFor = (
       ? ([
           {
             key: "limited",
-            label: `Why Not on ${core}`,
+            label: `What Keeps It off ${core}`,
             about: `Why eligible ops below do not use ${unit}s, or not well: the cause with the most kernel time, and that time.`,
           },
         ] as const)

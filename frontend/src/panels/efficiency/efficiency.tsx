@@ -81,7 +81,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
             </div>
           )}
           <div class="side-column">
-            <GpuUse data={data} network={rates.network} group={group} />
+            <GpuUse data={data} rates={rates} group={group} />
             {byPrecision}
           </div>
         </div>

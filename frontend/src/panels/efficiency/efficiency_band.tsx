@@ -1,45 +1,54 @@
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { IterationGain } from "../../components/iteration_gain";
 import { Sentence } from "../../components/sentence";
-import { formatScaled, ofIterations } from "../../format/number";
-import { formatShare, shareOf } from "../../format/share";
-import { attainableAbout, efficiencySentence, isLowerBound, isMostlyUnknown } from "../../model/efficiency_sentence";
+import { formatScaled } from "../../format/number";
+import { formatShare } from "../../format/share";
+import {
+  attainableAbout,
+  efficiencySentence,
+  isLowerBound,
+  isMostlyUnknown,
+  isUnknown,
+} from "../../model/efficiency_sentence";
+import { limitSegments, limitsSentence } from "../../model/limits";
 import { devicesInUse } from "../../model/headline";
-import { formatDuration } from "../../format/time";
-import { kernelNs } from "../../model/kernel_time";
+import { formatPerIteration } from "../../format/time";
+import { kernelNs, kernelsOfWall } from "../../model/kernel_time";
 
 /** The utilisation in a sentence, and how far it can be trusted. */
 export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const { product_flops: flops, measured_fraction: measured, gain_ns: gain } = rates;
   const kernels = kernelNs(data) ?? 0;
-  const graphs = data.kernel_time.graph.time_ns ?? 0;
-  const inGraphs = graphs > kernels;
+  const inGraphs = (data.kernel_time.graph.time_ns ?? 0) > kernels;
   const gpus = devicesInUse(data).length;
-  const ofWall = shareOf(kernels + graphs, (data.gpu_utilization.wall_ns ?? 0) * gpus);
   const peak = attainableAbout(rates, gpus, data.matrix_unit);
   const iterations = data.performance.profiled_iterations ?? 0;
+  const whole = kernels + (data.kernel_time.graph.time_ns ?? 0);
+  const computed = efficiencySentence(rates, gpus, data.matrix_unit, kernelsOfWall(data));
+  const instead = isUnknown(rates) ? limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole) : [];
   return (
     <header class="headline span-all">
       <h2>
-        {efficiencySentence(rates, gpus, data.matrix_unit, ofWall).map(({ text, strong }, i) =>
+        {(instead.length > 0 ? instead : computed).map(({ text, strong }, i) =>
           strong === true ? <strong key={i}>{text}</strong> : text,
         )}
       </h2>
+      {instead.length > 0 && <p>{computed.map(({ text }) => text).join("")}</p>}
       {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
         <p>
-          The ops whose work is known could gain at most <strong>{formatDuration(gain)}</strong>,{" "}
-          <strong>{formatShare(gain / kernels)}</strong> of the kernel time{ofIterations(" of", iterations)}.{" "}
-          <IterationGain />
+          The ops whose work is known could gain at most <strong>{formatPerIteration(gain, iterations)}</strong>,{" "}
+          <strong>{formatShare(gain / kernels)}</strong> of the kernel time. <IterationGain />
         </p>
       )}
       <p class="model-line">
         {flops !== null && flops > 0 && (
           <>
             <span>
-              {formatScaled(flops, "FLOP")} in{" "}
+              {formatScaled(flops / Math.max(iterations, 1), "FLOP")}
+              {iterations > 1 && " an iteration"} in{" "}
               {isMostlyUnknown(rates)
-                ? `those whose shapes are known${ofIterations(", of", iterations)}`
-                : `matrix multiplications, convolutions and attention${ofIterations(" of", iterations)}`}
+                ? "those whose shapes are known"
+                : "matrix multiplications, convolutions and attention"}
               .
             </span>
             {peak !== "" && <span>{peak}</span>}

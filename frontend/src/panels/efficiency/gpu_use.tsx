@@ -1,5 +1,5 @@
 /** How well the whole network used the GPU, or the selected op beside it: matrix units, compute, memory, multiprocessors. */
-import type { DashboardResponse, NetworkRates, Row } from "../../api/types";
+import type { DashboardResponse, EfficiencyResponse, NetworkRates, Row } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { FittingPath } from "../../components/value";
@@ -12,25 +12,26 @@ import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { causeAbout } from "../../model/causes";
-import { kernelNs } from "../../model/kernel_time";
+import { isLowerBound, whileKernels } from "../../model/efficiency_sentence";
+import { kernelNs, kernelsOfWall } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
 import { showingOp } from "../../model/url_state";
 
 interface GpuUseProps {
   data: DashboardResponse;
-  network: NetworkRates;
+  rates: EfficiencyResponse;
   /** The selected group of ops, of which the longest is shown; null for none. */
   group: SelectedGroup | null;
 }
 
-export function GpuUse({ data, network, group }: GpuUseProps) {
+export function GpuUse({ data, rates, group }: GpuUseProps) {
   const op = useUrl()["eff.row"] ?? group?.longest ?? "";
   const { row, loading } = useOpRates(op);
   return (
     <Panel
       title={op === "" ? "Whole Network" : op}
       summed="means"
-      about="Means, weighted by kernel time, over the ops, or kernels, for which each value is known; work is counted from shapes, as for the model above. Select a dot of the roofline or a row of the table to see an op, of a group the longest; the marks on its bars are the means of the network."
+      about="Compute throughput is that of the sentence above, over kernel time. The others are means, weighted by kernel time, over the ops, or kernels, for which each value is known. Select a dot of the roofline or a row of the table to see an op, of a group the longest; the marks on its bars are the means of the network."
       tools={
         op !== "" && (
           <>
@@ -50,7 +51,7 @@ export function GpuUse({ data, network, group }: GpuUseProps) {
       }
     >
       {op === "" ? (
-        <NetworkUse data={data} network={network} />
+        <NetworkUse data={data} rates={rates} />
       ) : row === undefined ? (
         <p class="muted">{loading ? "Loading…" : "Nothing is known about the efficiency of this op."}</p>
       ) : (
@@ -63,18 +64,21 @@ export function GpuUse({ data, network, group }: GpuUseProps) {
               </ViewLink>
             </p>
           )}
-          <OpRates row={row} network={network} />
+          <OpRates row={row} network={comparable(rates.network)} />
         </>
       )}
     </Panel>
   );
 }
 
-export function NetworkUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
+export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const onUnits = data.kernel_time.tensor_core;
   const untold = (data.kernel_time.unknown.time_ns ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const all = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const used = onUnits.time_ns;
+  const running = whileKernels(rates, kernelsOfWall(data));
+  const { measured_fraction: measured } = rates;
+  const network = whereKnown(comparable(rates.network), all);
   return (
     <div class="op-rates">
       <Meter
@@ -88,10 +92,21 @@ export function NetworkUse({ data, network }: { data: DashboardResponse; network
         }
       />
       <Meters
-        rates={comparable(network)}
-        compute="Compute throughput"
+        rates={{
+          ...network,
+          peak_fraction: running.share,
+          flops_per_second: running.rate,
+          peak_flops_per_second: running.able,
+        }}
+        compute={`Compute throughput${isLowerBound(rates) && running.rate !== null ? ", at least" : ""}`}
         tip="Of what the published peaks allow for this mix of work: of each op that of its precision, on matrix units if it uses them."
-        coverage={coverageOf(network, all)}
+        coverage={{
+          ...coverageOf(rates.network, all),
+          compute:
+            running.rate !== null || measured === null || measured === 0
+              ? ""
+              : `shapes cover ${formatShare(measured)} of the time of matrix multiplications`,
+        }}
       />
     </div>
   );
@@ -106,7 +121,10 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const size = textOf(row, "size");
   const waves = numberOf(row, "waves");
   const tail = numberOf(row, "tail_fraction");
-  const achieved = numberOf(row, "achieved_fraction");
+  // PyTorch's trace has the achieved occupancy of some kernels: where it is more than all of them could, it is of others.
+  const could = numberOf(row, "occupancy_fraction");
+  const of = numberOf(row, "achieved_fraction");
+  const achieved = isAbove(of, could) ? null : of;
   const rates: Rates = {
     peak_fraction: numberOf(row, "peak_fraction"),
     flops_per_second: numberOf(row, "flops_per_second"),
@@ -114,7 +132,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
     memory_fraction: numberOf(row, "memory_fraction"),
     bytes_per_second: numberOf(row, "bytes_per_second"),
     peak_bytes_per_second: null,
-    occupancy_fraction: numberOf(row, "occupancy_fraction"),
+    occupancy_fraction: could,
     achieved_fraction: achieved,
   };
   const on = row.matrix_unit ?? null;
@@ -126,7 +144,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       <Meters
         rates={rates}
         network={network}
-        coverage={isAbove(achieved, rates.occupancy_fraction) ? { achieved: "each of the kernels where known" } : {}}
+        coverage={{}}
         compute={`Compute, ${precision === "" ? "precision unknown" : precisionLabel(precision)}, ${unit} ${matrixUnit}s`}
       />
       <p>
@@ -161,13 +179,26 @@ const comparable = (network: NetworkRates): NetworkRates => ({
   occupancy_fraction: network.occupancy_of_achieved_fraction ?? network.occupancy_fraction,
 });
 
+/** A mean over ops of less than half of the kernel time says nothing of the network. */
+const LEAST_KNOWN = 0.5;
+
+/** The network's rates without those that are known for too little. */
+function whereKnown(network: NetworkRates, all: number): NetworkRates {
+  const isKnown = (ns: number | null): boolean => ns !== null && ns >= LEAST_KNOWN * all;
+  return {
+    ...network,
+    ...(isKnown(network.memory_known_ns) ? {} : { memory_fraction: null, bytes_per_second: null }),
+    ...(isKnown(network.achieved_known_ns) ? {} : { achieved_fraction: null }),
+    ...(isKnown(network.occupancy_known_ns) ? {} : { occupancy_fraction: null }),
+  };
+}
+
 /** Of which part of all kernel time the values are, where that is not all of it. */
 function coverageOf(network: NetworkRates, all: number): Coverage {
   const of = (known: number | null): string =>
     known === null || known > 0.995 * all ? "" : `known for ${formatShare(known / all)} of kernel time`;
   const achieved = of(network.achieved_known_ns);
   return {
-    compute: of(network.peak_known_ns),
     memory: of(network.memory_known_ns),
     theoretical: network.achieved_fraction === null ? of(network.occupancy_known_ns) : "",
     // Both are shown of the same kernels.

@@ -12,7 +12,7 @@ const RATED = [
   "direction",
   "precision",
   "bound",
-  "matrix_unit",
+  "tensor_core_fraction",
   "cause",
   "dimension",
   "size",
@@ -29,6 +29,9 @@ const RATED = [
 /** Where it is not known what the GPU could do, these are not known of any op. */
 const OF_PEAKS: ReadonlySet<string> = new Set(["gain_ns", "bound", "peak_fraction", "memory_fraction"]);
 
+/** What is counted from shapes. */
+const OF_SHAPES: ReadonlySet<string> = new Set(["flops_per_second", "peak_fraction", "memory_fraction"]);
+
 /** Without shapes the columns of what is counted from them would be empty. */
 const UNRATED = [
   "name",
@@ -38,7 +41,7 @@ const UNRATED = [
   "family",
   "precision",
   "eligibility",
-  "matrix_unit",
+  "tensor_core_fraction",
   "cause",
   "occupancy_fraction",
   "achieved_fraction",
@@ -53,13 +56,14 @@ const GROUPED = [
   "name",
   "gain_ns",
   "gpu_time_ns",
-  "gpu_time_fraction",
   "ops",
   "direction",
+  "flops_per_second",
+  "peak_fraction",
+  "memory_fraction",
   "bound",
   "tensor_core_fraction",
   "cause",
-  "calls",
 ];
 
 const GROUPINGS = [
@@ -109,7 +113,7 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
           title={`Groups by ${ranked}`}
           noun="groups"
           summed
-          first={gains ? GROUPED : GROUPED.filter((key) => !OF_PEAKS.has(key))}
+          first={GROUPED.filter((key) => (gains || !OF_PEAKS.has(key)) && (rated || !OF_SHAPES.has(key)))}
           sort={gains ? "-gain_ns" : "-gpu_time_ns"}
           pageSize={10}
           selectable

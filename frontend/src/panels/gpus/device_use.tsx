@@ -21,7 +21,7 @@ export function DeviceUse({ data }: { data: DashboardResponse }) {
     <Panel
       title="While Kernels Run"
       summed="means"
-      about="A GPU is busy as soon as any kernel runs, however little of it the kernel uses. Means, weighted by kernel time, over the ops for which each value is known. Kernel time is that of the kernels that the iterations launched, as on Ops; Busy Time below is what ran in them."
+      about="A GPU is busy as soon as any kernel runs, however little of it the kernel uses. Compute throughput is the mean over kernel time; the others are means, weighted by it, over the ops for which each value is known. Kernel time is that of the kernels that the iterations launched, as on Ops; Busy Time below is what ran in them."
       tools={
         <ViewLink class="more-button" to={{ view: "efficiency" }}>
           Efficiency <Icon name="right" />
@@ -29,7 +29,7 @@ export function DeviceUse({ data }: { data: DashboardResponse }) {
       }
     >
       <div class="device-use">
-        {rates === null ? <p class="muted">Loading…</p> : <NetworkUse data={data} network={rates.network} />}
+        {rates === null ? <p class="muted">Loading…</p> : <NetworkUse data={data} rates={rates} />}
         {memory !== null && !memory.relative && memory.capacity_bytes !== null && memory.capacity_bytes > 0 && (
           <Meter
             label={`Memory of GPU ${memory.device} at its peak`}

@@ -10,8 +10,9 @@ import { formatShare, shareOf } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
-import { workOf } from "../../model/families";
+import { piecesOf } from "../../model/families";
 import { shortKernelName } from "../../model/kernel_name";
+import { LIMIT_COLOURS } from "../../model/limits";
 import { endsApart } from "../../model/short_place";
 import { colourOf, type ColourClass } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
@@ -32,10 +33,27 @@ const MOST = 8;
 /** Of the whole: smaller ones have no room for a name, and are shown with all others. */
 const LEAST = 0.05;
 
+/** What a piece of the bar is: as in the bar of Efficiency, with what ran on no unit of a GPU. */
+type Kind = ColourClass | keyof typeof LIMITED;
+
+const LIMITED = {
+  kept_off: LIMIT_COLOURS.kept_off,
+  by_memory: LIMIT_COLOURS.memory,
+  neither: LIMIT_COLOURS.other,
+  /** Of kernels, which belong to ops of several kinds. */
+  off: LIMIT_COLOURS.other,
+} as const;
+
+const colourOfKind = (kind: Kind): string =>
+  kind in LIMITED ? LIMITED[kind as keyof typeof LIMITED] : colourOf(kind as ColourClass);
+
 /** What the colours of the bar say. */
-const kindsOf = (unit: string): readonly (readonly [ColourClass, string])[] => [
+const kindsOf = (unit: string): readonly (readonly [Kind, string])[] => [
   ["tensor_core", `On ${unit}s`],
-  ["other_kernel", `Not on ${unit}s`],
+  ["kept_off", `Not on ${unit}s, but could be`],
+  ["by_memory", "Limited by memory"],
+  ["neither", "Other kernels"],
+  ["off", `Not on ${unit}s`],
   ["unknown_kernel", `Use of ${unit}s not known`],
   ["communication", "Communication"],
   ["memory", "Copies"],
@@ -45,12 +63,18 @@ const kindsOf = (unit: string): readonly (readonly [ColourClass, string])[] => [
 /** What a direction is called where there is little room. */
 const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd" };
 
-function colourOfRow(row: Row, onGpu: boolean): ColourClass {
-  const work = workOf(row, onGpu);
-  if (work !== "other_kernel") return work;
-  const share = numberOf(row, "tensor_core_fraction") ?? (row.using_tensor_cores === true ? 1 : 0);
-  return share > 0.5 ? "tensor_core" : work;
-}
+/** The pieces of a row, those on matrix units first; what is not on them by what limits the op that takes the most time. */
+const kindsOfRow = (row: Row, onGpu: boolean): (readonly [Kind, number])[] =>
+  piecesOf(row, onGpu).map(({ work, share }) => [work === "other_kernel" ? limitOf(row) : work, share]);
+
+const limitOf = (row: Row): Kind =>
+  row.cause === undefined
+    ? "off"
+    : typeof row.cause === "string" && row.cause !== ""
+      ? "kept_off"
+      : row.bound === "memory"
+        ? "by_memory"
+        : "neither";
 
 export function Largest({ table, links, named, noun, selects, tools }: LargestProps) {
   const scope = useScope();
@@ -80,12 +104,13 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         // Where a place ends says less than what the op is.
         short: [shortOf(row).split("/").at(-1), PASS[textOf(row, "direction")]].filter(Boolean).join(" "),
         ns: nsOf(row),
-        colour: colourOf(colourOfRow(row, scope.onGpu)),
+        colour: colourOfKind(kindsOfRow(row, scope.onGpu)[0]?.[0] ?? "neither"),
+        parts: kindsOfRow(row, scope.onGpu).map(([kind, share]) => [colourOfKind(kind), share] as const),
       },
       ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
     };
   });
-  const kinds = new Set(drawn.map((row) => colourOfRow(row, scope.onGpu)));
+  const kinds = new Set(drawn.flatMap((row) => kindsOfRow(row, scope.onGpu).map(([kind]) => kind)));
   const rest = whole - sumOf(drawn);
   const others = (page?.total ?? 0) - drawn.length;
   const [first] = longest;
@@ -109,7 +134,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
       <Panel
         title={`Where ${noun === "kernels" ? "Kernel" : kind} Time Goes`}
         summed
-        about={`The largest rows of the table below, over all GPUs and calls, in the colour of what takes most of their time.${selects === "" ? "" : " A click selects one."}`}
+        about={`The largest rows of the table below, over all GPUs and calls, coloured by what limits their kernels, as on Efficiency.${selects === "" ? "" : " A click selects one."}`}
         picture
         tools={tools}
       >
@@ -122,7 +147,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
                       ...segments,
                       {
                         ...{ key: "others", label: formatCounted(others, "other"), ns: rest },
-                        ...{ colour: colourOf("outside"), about: `${formatCount(others)} smaller ${noun}`, to: null },
+                        ...{ colour: colourOf("other"), about: `${formatCount(others)} smaller ${noun}`, to: null },
                       },
                     ]
                   : segments
@@ -137,7 +162,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
               .filter(([kind]) => kinds.has(kind))
               .map(([kind, words]) => (
                 <li key={kind}>
-                  <span class="swatch" style={{ background: colourOf(kind) }} /> {words}
+                  <span class="swatch" style={{ background: colourOfKind(kind) }} /> {words}
                 </li>
               ))}
           </ul>
