@@ -12,6 +12,10 @@ LEAST_OF_ONE, LEAST_OF_BOTH = 0.75, 0.25
 program, of other options, batch sizes, GPUs or phases, 88 % and 32 % were the least; different programs whose ops stand
 in no module have up to 64 % of one in common."""
 
+LEAST_OF_ONE_PROGRAM = 0.75
+"""Share of the GPU time of each of both, from which they are called runs of one program: VGG and ResNet share 67 % of
+one and 96 % of the other, since both are of convolutions."""
+
 MOST_READ = 200
 """Profiles whose ops are read, the nearest first."""
 
@@ -28,6 +32,8 @@ class LikelyBaseline(TypedDict):
     """Its id."""
     shared_fraction: float
     """Share of the GPU time of the profile that was asked about in groups of ops that both have."""
+    same_program: bool
+    """Whether that is most of the time of both, so that they are runs of one program."""
 
 
 class LikelyBaselines(TypedDict):
@@ -35,7 +41,7 @@ class LikelyBaselines(TypedDict):
 
     baselines: list[LikelyBaseline]
     related: list[str]
-    """Ids of all profiles whose GPU time is in the same ops, the profile's own too: runs of one program."""
+    """Ids of all runs of the same program, the profile's own too."""
     compared: int
     """With how many other profiles it was compared; nothing is known of those that are not imported."""
 
@@ -68,10 +74,11 @@ def likely(own: str, times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) ->
         both = times.keys() & of_other.keys()
         shared, of_its_own = _share(times, both), _share(of_other, both)
         if max(shared, of_its_own) >= LEAST_OF_ONE and min(shared, of_its_own) >= LEAST_OF_BOTH:
-            known.append({"profile": profile, "shared_fraction": shared})
+            same = min(shared, of_its_own) >= LEAST_OF_ONE_PROGRAM
+            known.append({"profile": profile, "shared_fraction": shared, "same_program": same})
     # Of equally good ones the nearest first.
-    best = sorted(known, key=lambda one: -round(one["shared_fraction"], 1))
-    related = [own, *(one["profile"] for one in known)]
+    best = sorted(known, key=lambda one: (not one["same_program"], -round(one["shared_fraction"], 1)))
+    related = [own, *(one["profile"] for one in known if one["same_program"])]
     return {"baselines": best[:_MOST], "related": related, "compared": compared}
 
 

@@ -35,10 +35,20 @@ def test_related_profiles_have_most_gpu_time_in_the_same_ops(other: dict[str, in
 
 def test_the_best_come_first_and_of_equal_ones_the_nearest() -> None:
     """At most four; a series takes them all, and the profile itself."""
-    others = [("near", TIMES), ("less", {"/m/linear forward": 1}), *((name, TIMES) for name in "abc")]
+    others = [("less", {"/m/linear forward": 1}), ("near", TIMES), *((name, TIMES) for name in "abc")]
     assert [one["profile"] for one in likely("own", TIMES, others)["baselines"]] == ["near", "a", "b", "c"]
     unlike = ("unlike", {"/n/linear forward": 100})
-    assert likely("own", TIMES, [*others, unlike])["related"] == ["own", "near", "less", "a", "b", "c"]
+    assert likely("own", TIMES, [*others, unlike])["related"] == ["own", "near", "a", "b", "c"]
+
+
+def test_one_program_has_most_of_the_time_of_both_in_the_same_ops() -> None:
+    """Another network of the same kinds of ops is told from another run, whichever of both is asked about."""
+    resnet, vgg = {"conv": 67, "batch_norm": 33}, {"conv": 96, "linear": 4}
+    for own, other in ((resnet, vgg), (vgg, resnet)):
+        (found,) = likely("own", own, [("other", other)])["baselines"]
+        assert not found["same_program"]
+    (found,) = likely("own", resnet, [("other", {"conv": 5, "batch_norm": 2, "cast": 1})])["baselines"]
+    assert found["same_program"]
 
 
 def test_candidates_are_of_the_same_rank_and_the_nearest_first() -> None:
@@ -62,4 +72,8 @@ def test_the_route(server: Server, logdir: Path) -> None:
     answer = server.get(f"/compare_baselines?profile={profile}").json
     same_shape(example("## GET ./compare_baselines"), answer, "baselines")
     related = [profile, again]
-    assert answer == {"baselines": [{"profile": again, "shared_fraction": 1.0}], "related": related, "compared": 1}
+    assert answer == {
+        "baselines": [{"profile": again, "shared_fraction": 1.0, "same_program": True}],
+        "related": related,
+        "compared": 1,
+    }

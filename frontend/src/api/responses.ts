@@ -37,7 +37,7 @@ export interface AggregationWish {
 /** The most likely baselines of a profile, the best first. */
 export interface BaselinesResponse {
   baselines: LikelyBaseline[];
-  /** Ids of all profiles whose GPU time is in the same ops, the profile's own too: runs of one program. */
+  /** Ids of all runs of the same program, the profile's own too. */
   related: string[];
   /** With how many other profiles it was compared; nothing is known of those that are not imported. */
   compared: number;
@@ -1091,6 +1091,8 @@ export interface LikelyBaseline {
   profile: string;
   /** Share of the GPU time of the profile that was asked about in groups of ops that both have. */
   shared_fraction: number;
+  /** Whether that is most of the time of both, so that they are runs of one program. */
+  same_program: boolean;
 }
 
 /** A part of the kernel time of the ops, by what limits it; the parts are exclusive, and add up to it. */

@@ -1,7 +1,7 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { fetchBaselines } from "../api/client";
-import type { BaselinesResponse, ProfileEntry } from "../api/types";
+import type { BaselinesResponse, LikelyBaseline, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
 import { useMenu } from "../components/use_menu";
 import { formatMoment } from "../format/date";
@@ -75,6 +75,17 @@ function Capture({ profile }: { profile: ProfileEntry }) {
   );
 }
 
+/** The name of a run. Its folders give way before its last part, which tells it from its neighbours. */
+function RunName({ name }: { name: string }) {
+  const last = name.lastIndexOf("/") + 1;
+  return (
+    <span class="picker-run">
+      {last > 0 && <span class="picker-folders">{name.slice(0, last)}</span>}
+      <span class="picker-last">{name.slice(last)}</span>
+    </span>
+  );
+}
+
 /** What is known of a profile. */
 function facts(profile: ProfileEntry): string[] {
   const { headline } = profile;
@@ -127,7 +138,7 @@ export function ProfilePicker(props: PickerProps) {
             {runLabel(selected.run, top) !== "" && (
               <>
                 <span class="run-dot" style={{ background: runColour(selected.run, runs, theme) }} />
-                <span class="picker-run">{runLabel(selected.run, top)}</span>
+                <RunName name={runLabel(selected.run, top)} />
               </>
             )}
             <Capture profile={selected} />
@@ -165,14 +176,15 @@ interface Option {
 }
 
 const SAME_PROGRAM = "Of the same program";
+const SIMILAR_OPS = "With similar ops";
 
-/** What share of a profile's GPU time is in ops of others, by their ids; empty until it is known. */
-function useShared(profile: string | undefined, count: number): ReadonlyMap<string, number> {
+/** The likely baselines of a profile by their ids; empty until they are known. */
+function useLikely(profile: string | undefined, count: number): ReadonlyMap<string, LikelyBaseline> {
   const { data } = useQuery<BaselinesResponse>(
     profile === undefined ? null : JSON.stringify(["baselines", profile, count]),
     (signal) => fetchBaselines(profile ?? "", signal),
   );
-  return new Map(data?.baselines.map(({ profile: id, shared_fraction: shared }) => [id, shared]));
+  return new Map(data?.baselines.map((one) => [one.profile, one]));
 }
 
 /** Rows drawn at once; a search finds the others. */
@@ -180,21 +192,22 @@ const MOST_SHOWN = 300;
 
 function PickerList(props: PickerProps & { onClose: () => void }) {
   const { profiles, unlisted = [], selected, runs, top, theme, jobs = [], onSelect, onClose, role, baselineOf } = props;
-  const shared = useShared(baselineOf, profiles.length);
+  const likely = useLikely(baselineOf, profiles.length);
   const id = useId();
   const [search, setSearch] = useState("");
   // Nothing can be compared with what cannot be read.
   const offered = role === undefined ? profiles : profiles.filter((profile) => !isUnreadable(profile));
   const matching = searchProfiles(offered, search);
   // Those of the same program first, the rest as ever.
-  const related = matching
-    .filter(({ id: each }) => shared.has(each))
-    .sort((a, b) => (shared.get(b.id) ?? 0) - (shared.get(a.id) ?? 0));
+  const related = [...likely.keys()].flatMap((each) => matching.filter((profile) => profile.id === each));
+  const ofProgram = (same: boolean): ProfileEntry[] =>
+    related.filter(({ id: each }) => likely.get(each)?.same_program === same);
   const unrelated = matching.filter((profile) => !related.includes(profile));
   // What cannot be read stands at the end, with the reason.
   const sorted = [...unrelated.filter((profile) => !isUnreadable(profile)), ...unrelated.filter(isUnreadable)];
   const whole: RunGroup[] = [
-    ...(related.length > 0 ? [{ run: "", title: SAME_PROGRAM, profiles: related }] : []),
+    { run: "", title: SAME_PROGRAM, profiles: ofProgram(true) },
+    { run: "", title: SIMILAR_OPS, profiles: ofProgram(false) },
     ...byJob(
       sorted.filter((profile) => !isUnreadable(profile)),
       jobs,
@@ -218,9 +231,9 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   const [active, setActive] = useState(atFirst);
   // Those of the same program come before the others once they are known.
   useEffect(() => {
-    if (shared.size > 0) setActive(atFirst);
+    if (likely.size > 0) setActive(atFirst);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only when they become known
-  }, [shared.size]);
+  }, [likely.size]);
   const list = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const current = Math.min(active, options.length - 1);
@@ -283,6 +296,8 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
           onInput={(event) => {
             setSearch(event.currentTarget.value);
             setActive(0);
+            // The first hit stands at the top, whatever the list showed before.
+            list.current?.scrollTo(0, 0);
           }}
           onKeyDown={onKey}
         />
@@ -340,7 +355,10 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
                             data-tip={profile.message === "" ? facts(profile).join(" · ") : profile.message}
                           >
                             {group.title !== undefined && (
-                              <>{formatShare(shared.get(profile.id))} of the GPU time in ops that both have · </>
+                              <>
+                                {formatShare(likely.get(profile.id)?.shared_fraction)} of the GPU time in ops that both
+                                have ·{" "}
+                              </>
                             )}
                             {isUnreadable(profile) ? profile.message : details(profile)}
                           </div>

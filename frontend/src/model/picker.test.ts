@@ -184,3 +184,17 @@ describe("ranks of a job", () => {
     expect(entranceOf({ ...ready, profiles: [...ready.profiles, profileEntry({ id: "ready" })] })?.id).toBe("ready");
   });
 });
+
+it("profiles whose own names have what is searched for come before those of such GPUs", () => {
+  const headline = { gpu_names: ["NVIDIA H100"] };
+  const of = (run: string, more: object = {}) => ({
+    run,
+    name: "x",
+    rank: null,
+    format: "pytorch",
+    headline: null,
+    ...more,
+  });
+  const profiles = [of("job", { headline }), of("other"), of("h100_bert")] as unknown as ProfileEntry[];
+  expect(searchProfiles(profiles, "H100").map(({ run }) => run)).toEqual(["h100_bert", "job"]);
+});

@@ -113,22 +113,27 @@ export function formatLabel(format: string): string {
   return known[format] ?? format;
 }
 
-/** Profiles in which every word of the search occurs: in run, file name, rank, format or GPU. */
+/**
+ * Profiles in which every word of the search occurs: in run, file name, rank, format or GPU; those first whose own names
+ * have them all.
+ */
 export function searchProfiles(profiles: readonly ProfileEntry[], search: string): ProfileEntry[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...profiles];
-  return profiles.filter((profile) => {
-    const text = [
-      profile.run,
-      profile.name,
-      rankLabel(profile),
-      formatLabel(profile.format),
-      ...(profile.headline?.gpu_names ?? []),
-    ]
-      .join(" ")
-      .toLowerCase();
+  const has = (texts: readonly string[]): boolean => {
+    const text = texts.join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
-  });
+  };
+  const named = (profile: ProfileEntry): string[] => [profile.run, profile.name, rankLabel(profile)];
+  const others = ({ format, headline }: ProfileEntry): string[] => [
+    formatLabel(format),
+    ...(headline?.gpu_names ?? []),
+  ];
+  const byName = profiles.filter((profile) => has(named(profile)));
+  const byFacts = profiles.filter(
+    (profile) => !byName.includes(profile) && has([...named(profile), ...others(profile)]),
+  );
+  return [...byName, ...byFacts];
 }
 
 /** Whether a URL names a profile or run of which nothing is here. */

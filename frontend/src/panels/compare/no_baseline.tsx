@@ -24,13 +24,21 @@ export function NoBaseline() {
     (signal) => fetchBaselines(profile, signal),
   );
   const own = profiles.find(({ id }) => id === profile);
-  const related = (query.data?.baselines ?? []).flatMap(({ profile: id, shared_fraction: shared }) =>
-    profiles.filter((each) => each.id === id).map((entry): Offered => ({ entry, shared })),
+  const related = (query.data?.baselines ?? []).flatMap(
+    ({ profile: id, shared_fraction: shared, same_program: same }) =>
+      profiles.filter((each) => each.id === id).map((entry): Offered => ({ entry, shared, same })),
   );
-  const unopened = profiles
-    .filter((each) => each.id !== profile && each.state === "not_imported" && each.rank === (own?.rank ?? null))
-    .slice(0, MOST_UNOPENED)
-    .map((entry): Offered => ({ entry, shared: null }));
+  const unopened =
+    own === undefined
+      ? []
+      : neighbours(own, profiles, related.some(({ same }) => same) ? 1 : 0)
+          .slice(0, MOST_UNOPENED)
+          .map((entry): Offered => ({ entry, shared: null, same: false }));
+  const listed = [
+    ["Of the same program", "Likely baselines", related.filter(({ same }) => same)],
+    ["With similar ops", "Similar ops", related.filter(({ same }) => !same)],
+    ["Not imported yet", "Not imported yet", unopened],
+  ] as const;
   const others = profiles.length - 1;
   const compared = query.data?.compared ?? 0;
   return (
@@ -46,7 +54,7 @@ export function NoBaseline() {
       </header>
       <Panel
         title="Other Recordings"
-        about="Those of the same program come first: most of their GPU time is in ops that this profile has, too."
+        about="Those of the same program come first: most of the GPU time of both is in ops that both have."
         tools={
           others > 0 && (
             <button
@@ -76,21 +84,22 @@ export function NoBaseline() {
               </tr>
             </thead>
             <tbody>
-              <BaselineRow entry={own} shared={null} isOwn />
+              <BaselineRow entry={own} shared={null} same isOwn />
             </tbody>
-            {related.length > 0 && (
-              <tbody aria-label="Likely baselines">
-                {related.map((each) => (
-                  <BaselineRow key={each.entry.id} {...each} />
-                ))}
-              </tbody>
-            )}
-            {unopened.length > 0 && (
-              <tbody aria-label="Not imported yet">
-                {unopened.map((each) => (
-                  <BaselineRow key={each.entry.id} {...each} />
-                ))}
-              </tbody>
+            {listed.map(
+              ([title, label, rows]) =>
+                rows.length > 0 && (
+                  <tbody key={label} aria-label={label}>
+                    <tr>
+                      <th class="muted" colSpan={6}>
+                        {title}
+                      </th>
+                    </tr>
+                    {rows.map((each) => (
+                      <BaselineRow key={each.entry.id} {...each} />
+                    ))}
+                  </tbody>
+                ),
             )}
           </table>
         )}
@@ -106,7 +115,7 @@ export function NoBaseline() {
           With four or more marked iterations on both sides, it also tells whether a change is more than noise.
         </p>
       </Panel>
-      {related.length > 0 && <Series offered={related.length > 1} />}
+      {related.some(({ same }) => same) && <Series offered={related.filter(({ same }) => same).length > 1} />}
     </>
   );
 }
@@ -115,6 +124,28 @@ interface Offered {
   entry: ProfileEntry;
   /** Share of this profile's GPU time in ops that both have; null where it is not known. */
   shared: number | null;
+  /** Whether these are runs of one program. */
+  same: boolean;
+}
+
+/**
+ * Profiles that nobody opened yet and that may be of the same program: of the same format and rank, with GPU work as far as
+ * is known, the nearest first, and with at least so many folders in common.
+ */
+function neighbours(own: ProfileEntry, profiles: readonly ProfileEntry[], least: number): ProfileEntry[] {
+  const folders = own.run.split("/");
+  const near = ({ run }: ProfileEntry): number => run.split("/").filter((each, i) => each === folders[i]).length;
+  return profiles
+    .filter(
+      (each) =>
+        each.id !== own.id &&
+        each.state === "not_imported" &&
+        each.rank === own.rank &&
+        each.format === own.format &&
+        near(each) >= least &&
+        (each.headline === null || (each.headline.gpu_utilization_fraction ?? 0) > 0),
+    )
+    .sort((a, b) => near(b) - near(a));
 }
 
 /** Most profiles that are offered though nothing is known of their ops. */
@@ -144,7 +175,7 @@ function BaselineRow({ entry, shared, isOwn = false }: Offered & { isOwn?: boole
         {headline?.average_iteration_ns == null ? "–" : formatDuration(headline.average_iteration_ns)}
       </td>
       {shared === null ? (
-        <td class="muted">{isOwn ? "" : state === "not_imported" ? "not imported yet" : "unknown"}</td>
+        <td class="muted">{isOwn || state === "not_imported" ? "" : "unknown"}</td>
       ) : (
         <td class="number bar-cell" style={{ "--bar": shared }}>
           {formatShare(shared)}
