@@ -123,6 +123,8 @@ RESPONSES: Final[dict[str, Any]] = {
     "TimelineItem": timeline_answers.TimelineItem,
     "TimelineGap": timeline_answers.TimelineGap,
     "LaunchStatistics": timeline_answers.LaunchStatistics,
+    "LargestWork": timeline_answers.LargestWork,
+    "TimelineHits": timeline_answers.TimelineHits,
 }
 """Declarations by their names in the frontend; what they contain keeps its own name, after its module's word."""
 

@@ -24,7 +24,8 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     parts_in,
     recorded_tracks,
 )
-from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, COPY, DEVICE, OP, RANGE, STREAM
+from tensorboard_plugin_dlprof.queries.window_hits import SEARCHED, named
+from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, DEVICE, OP, STREAM
 
 MOST_WORKS = 5
 """Pieces of work that are named for a call."""
@@ -245,7 +246,7 @@ def _ended_by(con: sqlite3.Connection, tracks: list[TrackRow], device: int, stop
 def search(con: sqlite3.Connection, text: str, at_ns: int) -> dict[str, Any] | None:
     """The next kernel, op or range after a moment whose name contains a text, from the beginning if there is none."""
     names = Names(con)
-    tracks = [track for track in recorded_tracks(con) if track.kind in (STREAM, OP, RANGE) and track.items]
+    tracks = [track for track in recorded_tracks(con) if track.kind in SEARCHED and track.items]
     wanted = {track.id: names.holding(track, text) for track in tracks}
     for start, stop in ((at_ns, FARTHEST_NS), (-FARTHEST_NS, at_ns)):
         result = [
@@ -261,9 +262,10 @@ def search(con: sqlite3.Connection, text: str, at_ns: int) -> dict[str, Any] | N
 def _first_of(con: sqlite3.Connection, track: TrackRow, refs: Int64s, start: int, stop: int) -> tuple[int, int] | None:
     """Start and number of the first item that starts in a window and is one of ``refs``."""
     for number, items in enumerate(items_by_part(con, track, start, stop)):
-        rows = np.flatnonzero(np.isin(items.ref, refs) & (items.start >= start) & (items.work_class != COPY))
+        hits = named(track, items, refs)
+        rows = np.flatnonzero(hits.start >= start)
         if len(rows):
-            return int(items.start[rows[0]]), int(items.number[rows[0]])
+            return int(hits.start[rows[0]]), int(hits.number[rows[0]])
         if number == _MOST_PARTS_SEARCHED:
             break
     return None

@@ -143,6 +143,8 @@ class App:
             "/diagnosis": self._diagnosis,
             "/timeline": self._tracked(timeline.window),
             "/timeline_item": self._tracked(timeline.item),
+            "/timeline_hits": self._tracked(timeline.hits),
+            "/timeline_work": self._tracked(timeline.work),
             "/launches": self._tracked(timeline.launches),
             "/trace": self._questions.trace,
             "/job": self._job,

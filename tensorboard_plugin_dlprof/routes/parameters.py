@@ -140,10 +140,21 @@ class WindowRequest(ProfileRequest, frozen=True, kw_only=True):
 
 
 class LaunchesRequest(WindowRequest, frozen=True, kw_only=True):
-    """Launches of a window."""
+    """Launches or work of a window."""
 
     device: Id = 0
     """GPU."""
+
+
+class HitsRequest(WindowRequest, frozen=True, kw_only=True):
+    """Where a text is found."""
+
+    search: Annotated[str, Meta(min_length=1, max_length=2_000)]
+    """Text in the names of kernels, ops and ranges."""
+    width: Annotated[int, Meta(ge=1, le=timeline.MAX_WIDTH)] = 1_200
+    """Pixels to draw on."""
+    tracks: Annotated[list[_Nanoseconds], Meta(max_length=timeline.MAX_TRACKS)] | None = None
+    """Ids of tracks, separated by commas; by default all."""
 
 
 class TimelineRequest(ProfileRequest, frozen=True, kw_only=True):
@@ -281,6 +292,8 @@ READS: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
         "/throughput": ThroughputRequest,
         "/timeline": TimelineRequest,
         "/timeline_item": TimelineItemRequest,
+        "/timeline_hits": HitsRequest,
+        "/timeline_work": LaunchesRequest,
         "/launches": LaunchesRequest,
         "/trace": WindowRequest,
         "/job": ProfileRequest,

@@ -17,8 +17,11 @@ from tensorboard_plugin_dlprof.exports.trace_events import MOST_SLICES, Window, 
 from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
 from tensorboard_plugin_dlprof.queries import gaps, timeline, timeline_item
 from tensorboard_plugin_dlprof.queries.launches import launch_statistics
+from tensorboard_plugin_dlprof.queries.window_hits import hits_in
+from tensorboard_plugin_dlprof.queries.window_work import largest_work
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.parameters import (
+    HitsRequest,
     LaunchesRequest,
     TableRequest,
     TimelineItemRequest,
@@ -54,6 +57,16 @@ def item(connection: sqlite3.Connection, asked: TimelineItemRequest) -> dict[str
 def launches(connection: sqlite3.Connection, asked: LaunchesRequest) -> dict[str, Any]:
     """The body of ``./launches``: the launches of a GPU whose calls begin in a window."""
     return launch_statistics(connection, asked.device, *_window(asked))
+
+
+def hits(connection: sqlite3.Connection, asked: HitsRequest) -> dict[str, Any]:
+    """The body of ``./timeline_hits``: where a text is found in a window."""
+    return hits_in(connection, asked.search, *_window(asked), asked.width, asked.tracks)
+
+
+def work(connection: sqlite3.Connection, asked: LaunchesRequest) -> dict[str, Any]:
+    """The body of ``./timeline_work``: what takes the most time of a GPU in a window."""
+    return largest_work(connection, asked.device, *_window(asked))
 
 
 @contextmanager

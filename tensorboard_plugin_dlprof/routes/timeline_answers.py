@@ -226,3 +226,60 @@ class LaunchStatistics(Struct):
     delay: LaunchDelays
     short: ShortLaunches
     queue: QueueLengths
+
+
+class WindowWork(Struct):
+    """What of one name a GPU runs in a window, cut to it."""
+
+    name: str
+    class_: str = field(name="class")
+    count: int
+    ns: int
+
+
+class WindowOp(Struct):
+    """The work in a window of ops that do the same; empty for work without one."""
+
+    op: str
+    op_id: str
+    """If it is one op."""
+    count: int
+    ns: int
+
+
+class LargestWork(Struct):
+    """What takes the most time of a GPU in a window, the largest first."""
+
+    device: int
+    from_: int = field(name="from")
+    to: int
+    works: list[WindowWork]
+    ops: list[WindowOp]
+
+
+class Hit(Struct):
+    """An item that was searched for."""
+
+    id: int
+    start: int
+    duration: int
+
+
+class HitTrack(Struct):
+    """Stretches of a track with hits, from the start of the window; those that touch on the screen are one."""
+
+    id: int
+    start: list[int]
+    duration: list[int]
+
+
+class TimelineHits(Struct):
+    """Where a text is found in a window."""
+
+    from_: int = field(name="from")
+    to: int
+    count: int | None
+    """None where there is too much to search."""
+    listed: list[Hit]
+    """The first ones, by start."""
+    tracks: list[HitTrack]

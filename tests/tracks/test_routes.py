@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -187,8 +188,62 @@ def test_answers_are_as_declared(profile: Profile) -> None:
             response = profile.ask(f"/launches?device={track['device']}&{window}")
             if response.status_code == 200:
                 fits(response.json, "LaunchStatistics")
+            response = profile.ask(f"/timeline_work?device={track['device']}&{window}")
+            if response.status_code == 200:
+                fits(response.json, "LargestWork")
         elif track["kind"] not in ("queue", "memory"):
             fits(profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}")["item"], "TimelineItem")
+
+
+def test_what_takes_the_most_time_of_a_window_is_cut_to_it(profile: Profile) -> None:
+    """By name and by op: with few names all of the work, to the nanosecond."""
+    about = profile.get("/timeline")
+    middle = (about["start"] + about["stop"]) // 2
+    low, high = about["start"] + (middle - about["start"]) // 2, middle
+    for device in {track["device"] for track in about["tracks"] if track["kind"] == "stream"}:
+        streams = [
+            str(track["id"]) for track in about["tracks"] if track["kind"] == "stream" and track["device"] == device
+        ]
+        if len(streams) > 1:
+            continue
+        answer = profile.get(f"/timeline_work?device={device}&from={low}&to={high}")
+        window = profile.get(f"/timeline?from={low}&to={high}&width=8000&tracks={','.join(streams)}")
+        items = window["tracks"][0]["items"]
+        cut = [
+            min(start + length, high - low) - max(start, 0)
+            for start, length in zip(items["start"], items["duration"], strict=True)
+        ]
+        for key in ("works", "ops"):
+            times = [each["ns"] for each in answer[key]]
+            assert times == sorted(times, reverse=True)
+            assert all(each["count"] > 0 for each in answer[key])
+            if len(times) < 5 and window["tracks"][0]["count"] == len(cut):
+                assert sum(times) == sum(cut)
+
+
+def test_a_search_finds_all_of_a_window(profile: Profile) -> None:
+    """As many as there are, the first in order, each within the stretches that are drawn; nothing for another text."""
+    about = profile.get("/timeline")
+    window = f"from={about['start']}&to={about['stop']}"
+    searched = [track for track in about["tracks"] if track["kind"] in ("stream", "op", "range")]
+    for track in searched[:8]:
+        text = profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}")["item"]["name"]
+        if not text or text.startswith(("Mem", "CUDA graph")):
+            continue
+        answer = profile.get(f"/timeline_hits?{window}&tracks={track['id']}&search={quote(text)}")
+        fits(answer, "TimelineHits")
+        assert answer["count"] >= len(answer["listed"]) > 0
+        starts = [each["start"] for each in answer["listed"]]
+        assert starts == sorted(starts)
+        (drawn,) = answer["tracks"]
+        begins = [about["start"] + start for start in drawn["start"]]
+        ends = [start + length for start, length in zip(begins, drawn["duration"], strict=True)]
+        for each in answer["listed"]:
+            assert any(
+                begin <= each["start"] and each["start"] + each["duration"] <= end
+                for begin, end in zip(begins, ends, strict=True)
+            )
+    assert profile.get(f"/timeline_hits?{window}&search=no%20such%20name")["count"] == 0
 
 
 def test_an_item_names_its_call_and_op(profile: Profile) -> None:

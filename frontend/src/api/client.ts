@@ -15,6 +15,7 @@ import type {
   JobCells,
   JobCollective,
   JobCollectiveDetail,
+  LargestWork,
   LaunchStatistics,
   MemoryAt,
   MemoryCurveResponse,
@@ -31,6 +32,7 @@ import type {
   TableResponse,
   Throughput,
   TimelineGap,
+  TimelineHits,
   TimelineItem,
   TimelineOverview,
   TimelineWindow,
@@ -194,6 +196,25 @@ export const fetchTimelineSearch = async (
   signal: AbortSignal,
 ): Promise<TimelineItem | null> =>
   (await ask<{ item: TimelineItem | null }>("timeline_item", { profile, search, at }, signal)).item;
+
+/** Where a text is found in a window of some tracks. */
+export const fetchTimelineHits = (
+  profile: string,
+  search: string,
+  { from, to }: View,
+  width: number,
+  tracks: readonly number[],
+  signal: AbortSignal,
+): Promise<TimelineHits> =>
+  ask("timeline_hits", { profile, search, from, to, width, tracks: tracks.join(",") }, signal);
+
+/** What takes the most time of a GPU in a window. */
+export const fetchTimelineWork = (
+  profile: string,
+  device: number,
+  { from, to }: View,
+  signal: AbortSignal,
+): Promise<LargestWork> => ask("timeline_work", { profile, device, from, to }, signal);
 
 /** The address of a window as trace events. */
 export const traceUrl = (profile: string, { from, to }: View): string =>

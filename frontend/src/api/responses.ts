@@ -730,6 +730,20 @@ export interface Headline {
   tensor_core_time_fraction: number | null;
 }
 
+/** An item that was searched for. */
+export interface Hit {
+  id: number;
+  start: number;
+  duration: number;
+}
+
+/** Stretches of a track with hits, from the start of the window; those that touch on the screen are one. */
+export interface HitTrack {
+  id: number;
+  start: number[];
+  duration: number[];
+}
+
 /** How far an import is. */
 export interface ImportProgress {
   stage: string;
@@ -1056,6 +1070,15 @@ export interface KernelTime {
 export interface KindChange {
   name: string;
   change_ns: number;
+}
+
+/** What takes the most time of a GPU in a window, the largest first. */
+export interface LargestWork {
+  device: number;
+  from: number;
+  to: number;
+  works: WindowWork[];
+  ops: WindowOp[];
 }
 
 /** How long kernels wait after their calls. */
@@ -1698,6 +1721,17 @@ export interface TimelineGap {
   after: Beside | null;
 }
 
+/** Where a text is found in a window. */
+export interface TimelineHits {
+  from: number;
+  to: number;
+  /** `null` where there is too much to search. */
+  count: number | null;
+  /** The first ones, by start. */
+  listed: Hit[];
+  tracks: HitTrack[];
+}
+
 /** One item, with what launched it, or what it launched. */
 export interface TimelineItem {
   id: number;
@@ -1816,4 +1850,21 @@ export interface Undecided {
   heading: string;
   missing: string;
   hint: string;
+}
+
+/** The work in a window of ops that do the same; empty for work without one. */
+export interface WindowOp {
+  op: string;
+  /** If it is one op. */
+  op_id: string;
+  count: number;
+  ns: number;
+}
+
+/** What of one name a GPU runs in a window, cut to it. */
+export interface WindowWork {
+  name: string;
+  class: string;
+  count: number;
+  ns: number;
 }

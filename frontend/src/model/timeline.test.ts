@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { TrackInfo } from "../api/types";
+import type { TimelineWindow, TrackInfo } from "../api/types";
 import { partKinds } from "./parts";
 import {
   binClass,
@@ -15,6 +15,7 @@ import {
   stepOf,
   streamsShown,
   within,
+  withoutEmptyHost,
   zoomed,
 } from "./timeline";
 import { readTimeline, timelineLink } from "./timeline_link";
@@ -163,5 +164,26 @@ describe("the iteration around a window", () => {
 
   it("is none where it reaches into another", () => {
     expect(iterationAround(list, { from: 400, to: 700 })).toBeNull();
+  });
+});
+
+describe("the rows of a host that does nothing", () => {
+  const rows = rowsOf([track(1, "op", { thread: 1, process: 1 }), track(2, "stream", { device: 0 })], new Set());
+  const answer = (start: number): TimelineWindow => ({
+    state: 0,
+    from: 0,
+    to: 1000,
+    parts: {},
+    tracks: [{ id: 1, count: 1, items: { start: [start], duration: [10], class: [0] } }],
+  });
+
+  it("are one, which says so", () => {
+    const shown = withoutEmptyHost(rows, { from: 100, to: 200 }, answer(500));
+    expect(shown.map(({ label }) => label)).toEqual(["no host work here", "stream 2"]);
+  });
+
+  it("stay where it does something, and until that is known", () => {
+    expect(withoutEmptyHost(rows, { from: 100, to: 200 }, answer(150))).toBe(rows);
+    expect(withoutEmptyHost(rows, { from: 100, to: 200 }, null)).toBe(rows);
   });
 });

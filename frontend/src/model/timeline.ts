@@ -205,6 +205,22 @@ export function mayShow({ track }: TrackRow, view: View, answer: TimelineWindow 
   );
 }
 
+const OF_HOST: ReadonlySet<TrackRow["kind"]> = new Set(["range", "op", "call"]);
+
+/** The rows with one in place of those of the host, where none of them has anything in the window. */
+export function withoutEmptyHost(
+  rows: readonly TrackRow[],
+  view: View,
+  answer: TimelineWindow | null,
+): readonly TrackRow[] {
+  const ofHost = rows.filter(({ kind }) => OF_HOST.has(kind));
+  const first = ofHost[0];
+  if (first === undefined || ofHost.length === rows.length || ofHost.some((row) => mayShow(row, view, answer)))
+    return rows;
+  const none = { key: "no host", kind: "group", label: "no host work here", track: 0, height: HEIGHTS.group } as const;
+  return rows.flatMap((row) => (row === first ? [none] : OF_HOST.has(row.kind) ? [] : [row]));
+}
+
 const WORK: Readonly<Record<string, string>> = {
   tensor_core: colourOf("tensor_core"),
   other_kernel: colourOf("other_kernel"),

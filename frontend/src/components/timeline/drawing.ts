@@ -5,7 +5,7 @@
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { formatDuration, formatTimestamp } from "../../format/time";
-import type { Bins, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
+import type { Bins, TimelineHits, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
 import { shortKernelName } from "../../model/kernel_name";
 import { contrast } from "../../model/shades";
 import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
@@ -109,6 +109,8 @@ export interface Scene {
   marked: readonly View[];
   lines: readonly { from: number; fromRow: number; to: number; toRow: number }[];
   dragged: View | null;
+  /** Where what is searched for was found: all else of these tracks is pale. */
+  hits: TimelineHits | null;
   /** The words for idle time, by class. */
   causes: readonly string[];
 }
@@ -116,6 +118,7 @@ export interface Scene {
 export const AXIS_HEIGHT = 18;
 const LABEL_PIXELS = 28;
 const FEWEST_LETTERS = 4;
+const VEIL = 0.75;
 
 /** Draws all of it; `context` is scaled to CSS pixels. */
 export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: Strips): void {
@@ -143,10 +146,13 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: St
     context.fillText(text, place, AXIS_HEIGHT / 2);
   }
   const data = new Map(answer?.tracks.map((track) => [track.id, track]));
+  const found = new Map(scene.hits?.tracks.map((track) => [track.id, track]));
   let top = AXIS_HEIGHT;
   for (const row of rows) {
     const track = data.get(row.track);
     if (answer !== null && track !== undefined) drawRow(context, row, track, answer, top, at, scale, scene, strips);
+    const hits = found.get(row.track);
+    if (hits !== undefined && scene.hits !== null) drawVeil(context, hits, scene.hits.from, top, row.height, at, scene);
     top += row.height;
   }
   const tops = rows.map((_, place) => AXIS_HEIGHT + rows.slice(0, place).reduce((sum, row) => sum + row.height, 0));
@@ -180,6 +186,28 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: St
       context.stroke();
     }
   context.setLineDash([]);
+}
+
+/** Makes pale what is between the hits of a track. */
+function drawVeil(
+  context: CanvasRenderingContext2D,
+  { start, duration }: TimelineHits["tracks"][number],
+  origin: number,
+  top: number,
+  height: number,
+  at: (time: number) => number,
+  { palette, width }: Scene,
+): void {
+  context.fillStyle = palette.background;
+  context.globalAlpha = VEIL;
+  let free = 0;
+  start.forEach((begin, number) => {
+    const x = at(origin + begin);
+    if (x > free) context.fillRect(free, top, x - free, height);
+    free = Math.max(free, at(origin + begin + (duration[number] ?? 0)), x + 1);
+  });
+  if (free < width) context.fillRect(free, top, width - free, height);
+  context.globalAlpha = 1;
 }
 
 function drawRow(

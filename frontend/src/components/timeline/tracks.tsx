@@ -5,7 +5,7 @@ import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { cutLabel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
-import type { TimelineOverview, TimelineWindow } from "../../api/types";
+import type { TimelineHits, TimelineOverview, TimelineWindow } from "../../api/types";
 import { classInWords, itemAt, panned, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
 import { useWidth } from "../use_width";
@@ -26,6 +26,7 @@ interface TracksProps {
   marked: readonly View[];
   lines: Scene["lines"];
   dragged: View | null;
+  hits?: TimelineHits | null;
   label: string;
   onView?: (view: View) => void;
   onWidth?: (width: number) => void;
@@ -62,7 +63,7 @@ const itemLines = (name: string, kind: string, duration: number, label: string):
 const NAMED = /^(?:range|op|call|stream)$/;
 
 export function Tracks(props: TracksProps) {
-  const { overview, answer, rows, view, whole, marked, lines, dragged } = props;
+  const { overview, answer, rows, view, whole, marked, lines, dragged, hits = null } = props;
   const { matrixUnit } = useScope();
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -93,10 +94,10 @@ export function Tracks(props: TracksProps) {
         element.height = high;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      draw(context, { view, answer, rows, palette, width, marked, lines, dragged, causes }, strips.current);
+      draw(context, { view, answer, rows, palette, width, marked, lines, dragged, hits, causes }, strips.current);
     });
     return () => cancelAnimationFrame(frame);
-  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, causes]);
+  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes]);
 
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
   const rowAt = (y: number): number => {

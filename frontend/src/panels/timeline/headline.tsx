@@ -127,44 +127,6 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   );
 }
 
-interface SumsProps {
-  parts: Record<string, number>;
-  unit: string;
-  range: View;
-  onShow: () => void;
-}
-
-/** What a dragged stretch of time adds up to. */
-export function Sums({ parts, unit, range, onShow }: SumsProps) {
-  const wall = range.to - range.from;
-  return (
-    <div class="timeline-details">
-      <div class="timeline-bar">
-        <p>
-          <strong data-tip={exactDuration(wall)}>{formatDuration(wall)}</strong>{" "}
-          <span class="muted">selected; the tables below show its gaps. Esc clears it.</span>
-        </p>
-        <span class="timeline-space" />
-        <button type="button" class="button" onClick={onShow}>
-          Zoom in
-        </button>
-      </div>
-      <ul class="timeline-sums">
-        {idleOf(parts, unit).map(({ label, colour, ns }) => (
-          <li key={label}>
-            <span class="swatch" style={{ background: colour }} />
-            <span>{label}</span>
-            <span class="number" data-tip={exactDuration(ns)}>
-              {formatDuration(ns)}
-            </span>
-            <span class="number muted">{formatShare(ns / wall)}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
 export function Legend({ unit, parts }: { unit: string; parts: Record<string, number> }) {
   return (
     <ul class="legend timeline-legend">

@@ -8,7 +8,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["[, ]", "iteration before, after"],
   ["N, P", "next gap, the one before"],
   [", .", "what the GPU did before, after what is selected"],
-  ["/", "search kernels and ops"],
+  ["/", "search kernels and ops; then Enter for the next one, Shift Enter for the one before"],
   ["Esc", "clear what is selected"],
   ["?", "this list"],
 ];

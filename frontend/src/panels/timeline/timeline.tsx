@@ -6,6 +6,7 @@ import {
   fetchNextGap,
   fetchTimeline,
   fetchTimelineItem,
+  fetchTimelineHits,
   fetchTimelineItemAt,
   fetchTimelineSearch,
   fetchTimelineWindow,
@@ -30,20 +31,34 @@ import type {
   TimelineOverview,
 } from "../../api/types";
 import { mainDevice } from "../../model/parts";
-import { around, iterationAround, iterationIn, panned, rowsOf, stepOf, within, zoomed } from "../../model/timeline";
+import {
+  around,
+  iterationAround,
+  iterationIn,
+  panned,
+  rowsOf,
+  stepOf,
+  within,
+  withoutEmptyHost,
+  zoomed,
+} from "../../model/timeline";
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
 import { Details } from "./details";
 import { GapTables } from "./gap_tables";
 import { HandOver } from "./hand_over";
-import { Headline, Legend, Sums } from "./headline";
+import { Headline, Legend } from "./headline";
 import { Keys } from "./keys";
 import { Launches } from "./launches";
 import { LeftOut, Minimap } from "./minimap";
+import { Selection } from "./selection";
 import { WindowBar } from "./window_bar";
 
 /** Threads whose calls are searched for one that blocks. */
 const MOST_THREADS = 6;
+/** Tracks whose items have names to search for, and how many of them the server takes. */
+const SEARCHED = /^(?:stream|op|range)$/;
+const MOST_SEARCHED = 64;
 
 export function Timeline({ data }: { data: DashboardResponse }) {
   const { profile, round } = useScope();
@@ -101,8 +116,8 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
   const [helping, setHelping] = useState(false);
   const [said, setSaid] = useState("");
   const rest = useStable(settled);
-  const place = `${url["timeline.from"] ?? ""} ${url["timeline.to"] ?? ""}`;
-  useEffect(() => setMoving(null), [place]);
+  const inUrl = `${url["timeline.from"] ?? ""} ${url["timeline.to"] ?? ""}`;
+  useEffect(() => setMoving(null), [inUrl]);
 
   const show = useCallback((next: View): void => {
     setMoving(next);
@@ -121,7 +136,13 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
   const main = wholeNumber(url["timeline.gpu"]) ?? ofDashboard;
   const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(",")), main), [overview, folded, main]);
   const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
+  const named = useMemo(
+    () => rows.flatMap(({ kind, track }) => (SEARCHED.test(kind) ? [track] : [])).slice(0, MOST_SEARCHED),
+    [rows],
+  );
   const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
+  // The rows of the host are many: where none of them has anything, one says so.
+  const drawn = useMemo(() => withoutEmptyHost(rows, rest, answer), [rows, rest, answer]);
   const replaced = error !== null || (answer !== null && answer.state !== overview.state);
   useEffect(() => {
     if (replaced) onReplaced();
@@ -144,7 +165,7 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
     () => (extent === null ? [] : [{ from: extent.start, to: extent.start + extent.duration }]),
     [extent],
   );
-  const lines = useMemo(() => linesOf(gap?.ended_by ?? item, rows), [gap, item, rows]);
+  const lines = useMemo(() => linesOf(gap?.ended_by ?? item, drawn), [gap, item, drawn]);
 
   const devices = rows.flatMap(({ kind, device }) => (kind === "idle" && device !== undefined ? [device] : []));
   const device = main !== null && devices.includes(main) ? main : (devices[0] ?? null);
@@ -227,9 +248,31 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
     );
   };
   const search = useRef<HTMLInputElement>(null);
-  const find = (text: string): void => {
+  const [searched, setSearched] = useState("");
+  const found = useQuery(
+    searched === "" || width < 1 || named.length === 0
+      ? null
+      : `${profile} ${round} ${rest.from} ${rest.to} ${width} ${named.join(" ")} ${searched}`,
+    (signal) => fetchTimelineHits(profile, searched, rest, Math.round(width), named, signal),
+  );
+  // Those of the last letters stay until the next are known.
+  const hits = searched === "" ? null : found.data;
+  const listed = hits?.listed ?? [];
+  const place = listed.findIndex(({ id }) => id === item?.id);
+  /** To the next hit of the window, or the one before; behind its last one to the next of the whole recording. */
+  const find = (text: string, by: 1 | -1): void => {
     if (text.trim() === "") return;
     setSaid("");
+    setSearched(text.trim());
+    const known = text.trim() === searched && !found.loading ? listed[place < 0 ? 0 : place + by] : undefined;
+    if (known !== undefined) {
+      select({ item: known.id });
+      return;
+    }
+    if (by < 0) {
+      setSaid("No earlier one in this window.");
+      return;
+    }
     const at = item === null ? view.from : item.start + 1;
     fetchTimelineSearch(profile, text, at, new AbortController().signal).then(
       (next) => {
@@ -364,6 +407,8 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
           step={step}
           show={show}
           find={find}
+          onSearch={setSearched}
+          hits={searched === "" || found.loading ? null : { count: hits?.count ?? null, place }}
           searching={search}
           iterations={overview.iterations}
           here={isMarked ? here : null}
@@ -380,12 +425,13 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
             overview={overview}
             answer={answer}
             failed={error !== null}
-            rows={rows}
+            rows={drawn}
             view={view}
             whole={whole}
             marked={marked}
             lines={lines}
             dragged={dragged}
+            hits={hits}
             label={`Tracks of ${formatDuration(view.to - view.from)}; the tables of gaps below tell the same`}
             onView={show}
             onWidth={setWidth}
@@ -407,9 +453,8 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
           {(selected !== null || dragged !== null) && (
             <aside aria-label="Details">
               {dragged !== null && (
-                <Sums
-                  parts={parts}
-                  unit={matrixUnit}
+                <Selection
+                  device={device}
                   range={range}
                   onShow={() => {
                     setDragged(null);

@@ -1,5 +1,6 @@
 /** The buttons that move the window, the search, and what is done with the window. */
 import type { ComponentChildren, RefObject } from "preact";
+import { useRef } from "preact/hooks";
 
 import type { IterationWindow, TimelineOverview } from "../../api/types";
 import { Icon, type IconName } from "../../components/icon";
@@ -8,12 +9,19 @@ import { within } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
 import { useOneStop } from "../../components/walking";
 
+const TYPING_PAUSE_MS = 250;
+
 interface WindowBarProps {
   /** What a key does. */
   act: (key: string) => void;
   step: (by: 1 | -1) => void;
   show: (view: View) => void;
-  find: (text: string) => void;
+  /** To the next one of a text that is searched for, or the one before. */
+  find: (text: string, by: 1 | -1) => void;
+  /** What is typed, once the typing pauses. */
+  onSearch: (text: string) => void;
+  /** How often it is found in the window, and which of them is selected; null until it is known. */
+  hits: { count: number | null; place: number } | null;
   searching: RefObject<HTMLInputElement>;
   iterations: TimelineOverview["iterations"];
   /** The iteration that the window is. */
@@ -28,9 +36,11 @@ interface WindowBarProps {
 }
 
 export function WindowBar(props: WindowBarProps) {
-  const { act, step, show, find, searching, iterations, here, inside, said, whole, hasGaps, children } = props;
+  const { act, step, show, find, onSearch, hits, searching, iterations, here, inside, said, whole, hasGaps, children } =
+    props;
   const { typical, longest, list } = iterations;
   const row = useOneStop<HTMLDivElement>();
+  const typing = useRef<number | undefined>(undefined);
   return (
     <div class="timeline-bar" role="toolbar" aria-label="Window" {...row}>
       <div class="button-group" role="group" aria-label="Zoom">
@@ -83,10 +93,34 @@ export function WindowBar(props: WindowBarProps) {
         placeholder="Search kernels and ops ( / )"
         aria-label="Search kernels and ops"
         onKeyDown={(event) => {
-          if (event.key === "Enter") find(event.currentTarget.value);
+          if (event.key === "Enter") find(event.currentTarget.value, event.shiftKey ? -1 : 1);
           else if (event.key === "Escape") event.currentTarget.blur();
         }}
+        onInput={(event) => {
+          const text = event.currentTarget.value.trim();
+          clearTimeout(typing.current);
+          typing.current = window.setTimeout(() => onSearch(text), text === "" ? 0 : TYPING_PAUSE_MS);
+        }}
       />
+      {hits !== null && (
+        <>
+          <IconButton
+            icon="left"
+            label="Hit before"
+            hint="The one before (Shift Enter)"
+            onClick={() => find(searching.current?.value ?? "", -1)}
+          />
+          <span class="timeline-here" role="status">
+            {hitsInWords(hits)}
+          </span>
+          <IconButton
+            icon="right"
+            label="Next hit"
+            hint="The next one (Enter); behind the last of this window, the next of the recording"
+            onClick={() => find(searching.current?.value ?? "", 1)}
+          />
+        </>
+      )}
       <IconButton icon="help" label="Keyboard shortcuts" hint="Keyboard shortcuts (?)" onClick={() => act("?")} />
       {said !== "" && (
         <span class="muted" aria-hidden="true">
@@ -98,6 +132,15 @@ export function WindowBar(props: WindowBarProps) {
     </div>
   );
 }
+
+const hitsInWords = ({ count, place }: NonNullable<WindowBarProps["hits"]>): string =>
+  count === null
+    ? "too much to count"
+    : count === 0
+      ? "none here"
+      : place < 0
+        ? `${formatCount(count)} here`
+        : `${formatCount(place + 1)} of ${formatCount(count)}`;
 
 interface IconButtonProps {
   icon: IconName;
