@@ -1,2 +1,2 @@
 /*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-export{t as render}from"./assets/frame-IenpR5aJ.js";
+export{t as render}from"./assets/frame-BHOrGAh1.js";

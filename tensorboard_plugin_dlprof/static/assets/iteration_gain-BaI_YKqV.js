@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ai as e,Sa as t,dr as n,er as r,ii as i}from"./frame-IenpR5aJ.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${i(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let i=o(r().busy);return i===``?null:e(t,{children:[i,` `,e(n,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
