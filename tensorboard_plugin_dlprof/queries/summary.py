@@ -235,16 +235,17 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[KernelClas
 _UNKNOWN_CLASS = KernelClassTime(time_ns=None, names=None, launches=None)
 
 
-def collective_time(connection: sqlite3.Connection, scope: Scope) -> int:
-    """The time (ns) of collectives, a plain sum of durations, which ``kernel_time`` counts among other kernels."""
-    (collectives_ns,) = connection.execute(
-        "SELECT coalesce(sum(kernel_ns), 0) FROM ext_precision_times WHERE aggr_id = ? AND precision = 'communication' "
-        "AND matrix_unit = 0",
+def collectives(connection: sqlite3.Connection, scope: Scope) -> KernelClassTime:
+    """The collectives, which ``kernel_time`` counts among other kernels; 0 where none is known."""
+    time_ns, launches = connection.execute(
+        "SELECT coalesce(sum(kernel_ns), 0), coalesce(sum(kernels), 0) FROM ext_precision_times WHERE aggr_id = ? "
+        "AND precision = 'communication' AND matrix_unit = 0",
         (scope.aggregation,),
     ).fetchone()
-    others_ns = kernel_time(connection, scope)["other_kernel"]["time_ns"] or 0
-    # They are of all domains.
-    return collectives_ns if collectives_ns <= others_ns else 0
+    others = kernel_time(connection, scope)["other_kernel"]
+    if time_ns > (others["time_ns"] or 0):  # They are of all domains.
+        time_ns = launches = 0
+    return KernelClassTime(time_ns=time_ns, names=None, launches=launches)
 
 
 def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> TensorCoreEfficiency:

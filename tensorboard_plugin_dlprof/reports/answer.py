@@ -4,6 +4,7 @@ change first, the iterations."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from statistics import median
@@ -14,7 +15,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.diagnosis.parts import Part as GpuPart
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.markup import keys, section, share, typeset
+from tensorboard_plugin_dlprof.reports.markup import answer, keys, section, share, typeset, with_code
 from tensorboard_plugin_dlprof.units import column_unit, in_unit, short_duration, short_range, significant
 
 Diagnosis = Mapping[str, Any]
@@ -30,8 +31,11 @@ _COLOURS = {
 }
 """The class of the colour of a part, as on the Dashboard, where it is not the part's own."""
 
-_MOST_TIMES_MEDIAN = 4
-"""How much longer than the median an iteration is drawn, so that others can be seen beside it."""
+_MANY_TIMES = 3
+"""How many times as long as the next longest iteration one is that is cut, so that others can be seen beside it."""
+
+MOST_NAMED = 4
+"""Of so many iterations that are cut it is said how long they are."""
 
 _COMPUTE = tuple(part.label for part in COMPUTE)
 _BUSY = tuple(part.label for part in GpuPart if part < GpuPart.QUEUED)
@@ -59,14 +63,29 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
         yield f"<section><p class=answer>{typeset(diagnosis['headline'])}</p></section>"
         return
     wall = diagnosis["mean"]["wall_ns"]
-    parts = _shown(diagnosis["mean"]["devices"][device]["parts"], unit)
-    said = f"<p>{typeset(diagnosis['typical']['said'])}</p>" if diagnosis["typical"]["said"] else ""
+    parts = _with_rest(_shown(diagnosis["mean"]["devices"][device]["parts"], unit), wall)
+    said = f"<p>{typeset(_said(diagnosis))}</p>" if diagnosis["typical"]["said"] else ""
     bar = charts.stacked_bar(
         f"Where the {short_duration(wall)} of {'an iteration' if diagnosis['marked'] else 'the recording'} go",
         [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],
     )
     amounts = keys([(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts])
-    yield f"<section><p class=answer>{typeset(diagnosis['headline'])}</p>{said}{bar}{amounts}</section>"
+    yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{said}{bar}{amounts}</section>"
+
+
+def _said(diagnosis: Diagnosis) -> str:
+    """Which iterations means are of, as on the Dashboard."""
+    typical, count = diagnosis["typical"], len(diagnosis["iterations"])
+    is_all = count == typical["stop"] - typical["start"] + 1 and not (typical["why"] or typical["left_out"])
+    said = str(typical["said"])
+    return re.sub(r"^.*? recorded\.", f"All {count:,} iterations.", said) if is_all and count > 1 else said
+
+
+def _with_rest(parts: Sequence[tuple[str, str, int]], wall: int) -> list[tuple[str, str, int]]:
+    """The parts, those of less than a hundredth as one, as on the Dashboard."""
+    small = [part for part in parts if part[2] < _LEAST_SHARE * wall]
+    rest = [("Rest", "outside", sum(ns for _, _, ns in small))] if small else []
+    return [part for part in parts if part not in small] + rest
 
 
 def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
@@ -118,21 +137,22 @@ def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
 
 def changes(diagnosis: Diagnosis) -> Iterator[str]:
     """What to change, in the order in which to work on it, each with what it would gain of an iteration."""
-    findings: Sequence[Mapping[str, Any]] = diagnosis["findings"]
+    # Which iterations count stands below the sentence, and is chosen on a page that a report does not have.
+    findings = [finding for finding in diagnosis["findings"] if finding.get("rule") != "iteration_range_detector"]
     if not findings:
         return
     items = "".join(
         f"<li>{_gain(finding)}<div><strong>{escape(finding['heading'])}</strong>"
         f"<div class=faint>{typeset(finding['title'])}</div>"
-        f"<div class=action>{typeset(finding['action'])}</div>{_untold(finding['gain'])}</div></li>"
+        f"<div class=action>{with_code(finding['action'])}</div>{_untold(finding['gain'])}</div></li>"
         for finding in findings[:MOST_FINDINGS]
     )
     more = len(findings) - MOST_FINDINGS
-    cut = f"<p class=cut>{more} more: see the page Recommendations.</p>" if more > 0 else ""
+    cut = f"<p class=cut>{more} more are left out.</p>" if more > 0 else ""
     whole = "an iteration" if diagnosis["marked"] else "the recording"
-    note = (
-        f"A bar is as long as {whole}; its coloured part is what that could become shorter by, the dark part at least."
-    )
+    note = f"A bar is as long as {whole}; it could become shorter by the coloured part, by the dark one at least."
+    if any(finding.get("share") is not None and not _is_known(finding["gain"]) for finding in findings):
+        note += " An outline is time of which the gain is not known."
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
 
 
@@ -155,19 +175,33 @@ def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
         f"{rows[0]['label']} to {rows[-1]['label']}. Of those that count, the median is "
         f"{short_duration(middle)} and the longest {short_duration(longest)}."
     )
-    longest_of_all = max(row["wall_ns"] for row in rows)
-    most = min(_MOST_TIMES_MEDIAN * middle or longest_of_all, longest_of_all)
-    if longest_of_all > most:
-        note += f" Bars are cut at {short_duration(most)}."
+    all_walls = [row["wall_ns"] for row in rows]
+    most = longest_shown(all_walls)
+    # What is known of the few that are cut stands beside their bars.
+    cut = sorted((row for row in rows if row["wall_ns"] > most), key=lambda row: -row["wall_ns"])
+    if cut and len(rows) > FEW:
+        named = ", ".join(f"{row['label']} {short_duration(row['wall_ns'])}" for row in cut[:MOST_NAMED])
+        note += f" Cut at {short_duration(most)}: {named}{', and others' if len(cut) > MOST_NAMED else ''}."
     names = [f"{row['label']}{'' if row['typical'] else ', left out'}" for row in rows]
-    yield section("Iterations", note, durations(names, [row["wall_ns"] for row in rows], stacks, most))
+    yield section("Iterations", note, durations(names, all_walls, stacks, most))
+
+
+def longest_shown(walls_ns: Sequence[int]) -> int:
+    """How long an iteration is drawn: those are cut that are many times as long as the next longest one, never more
+    than a quarter, as on the pages (``frontend/src/model/iterations.ts``)."""
+    walls = sorted(walls_ns, reverse=True)
+    most = (len(walls) + 1) // 4
+    cut = [place + 1 for place in range(most) if walls[place] > _MANY_TIMES * walls[place + 1]]
+    return max(walls[max(cut, default=0)], 1)
 
 
 def durations(names: Sequence[str], walls_ns: Sequence[int], stacks: Sequence[Sequence[Part]], most_ns: float) -> str:
     """The iterations as columns; few of them as bars with their names, since wide columns are a wall of colour."""
     name = "Duration of the iterations"
     if len(stacks) > FEW:
-        return charts.columns(name, stacks, most_ns)
+        axis = f"<p class=axis>{short_duration(most_ns)}</p>"
+        ends = f"<p class='axis ends'><span>{escape(names[0])}</span><span>{escape(names[-1])}</span></p>"
+        return axis + charts.columns(name, stacks, most_ns) + ends
     rows = "".join(
         f"<tr><th scope=row>{escape(each)}</th><td>{charts.stacked_bar(f'{name}: {each}', stack, most_ns)}</td>"
         f"<td class=n>{short_duration(wall)}</td></tr>"
@@ -182,16 +216,20 @@ def _untold(gain: Mapping[str, Any] | None) -> str:
     return f"<div class=faint>Gain not known: {typeset(reason)}.</div>" if reason else ""
 
 
+def _is_known(gain: Mapping[str, Any] | None) -> bool:
+    return gain is not None and gain["low_ns"] is not None and gain["high_ns"] is not None
+
+
 def _gain(finding: Mapping[str, Any]) -> str:
     gain, time = finding["gain"], finding.get("time_ns")
-    if gain is None or gain["low_ns"] is None or gain["high_ns"] is None:
+    if gain is None or not _is_known(gain):
         # As ``model/findings.ts`` has it: the time in question, where there is one.
         of = finding.get("share")
         about = "" if time is None or of is None else f"{short_duration(time)}, {share(of)}<br>"
+        bar = "" if of is None else charts.outline(f"About {share(of)}", of)
         why = "gain not known" if gain is not None or about else "no gain in time"
-        return (
-            f"<div class=faint>{about}{'happens once' if finding.get('per') == 'once' and gain is None else why}</div>"
-        )
+        is_once = finding.get("per") == "once" and gain is None
+        return f"<div class=faint>{bar}{about}{'happens once' if is_once else why}</div>"
     low, high = gain["low_ns"], gain["high_ns"]
     text = short_range(low, high) if low else f"up to {short_duration(high)}"
     ends = share(gain["share_low"]), share(gain["share_high"])
@@ -224,3 +262,36 @@ def _shown(parts: Mapping[str, int], unit: str) -> list[tuple[str, str, int]]:
 
 def _share(ns: int, wall: int) -> str:
     return share(ns / wall) if wall else ""
+
+
+_SAME = 0.01
+"""How far sums of the diagnosis may be from DLProf's of the same time."""
+
+
+def exposed_communication(diagnosis: Diagnosis | None, iterations: int | None, others_ns: int | None) -> int:
+    """The communication of the aggregated iterations while nothing was computed; 0 where the diagnosis is not of the
+    same time, which the kernels tell that are on no matrix unit (``others_ns``). As ``model/parts.ts`` has it."""
+    devices = [] if diagnosis is None else list(diagnosis["mean"]["devices"])
+    if diagnosis is None or len(devices) != 1 or not others_ns:
+        return 0
+    counted = [row["devices"] for row in diagnosis["iterations"] if row["typical"]]
+    if len(counted) != iterations:
+        return 0
+    exposed, others = (
+        sum(row[devices[0]]["parts"][part] for row in counted if devices[0] in row)
+        for part in ("communication", "compute_other")
+    )
+    return min(exposed, others_ns) if abs(exposed + others - others_ns) <= _SAME * others_ns else 0
+
+
+def span(diagnosis: Diagnosis | None, wall_ns: int | None) -> str:
+    """Of which time DLProf's numbers are, where it is another than that of the sentence, as on the Dashboard."""
+    if diagnosis is None or diagnosis["marked"] or wall_ns is None or _least_computing(diagnosis) is None:
+        return ""
+    mean_ns = diagnosis["mean"]["wall_ns"]
+    if abs(wall_ns - mean_ns) <= _SAME * mean_ns:
+        return ""
+    return (
+        f" It is about all {short_duration(wall_ns)} recorded, not from the first to the last GPU work "
+        f"({short_duration(mean_ns)}) as the numbers above."
+    )

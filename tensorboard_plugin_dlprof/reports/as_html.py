@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from html import escape
 from itertools import islice
+from pathlib import Path
 from typing import TextIO
 
 from tensorboard_plugin_dlprof.metadata import VERSION
+from tensorboard_plugin_dlprof.queries.extension import shown_name
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import gpu_names, profile_title
@@ -40,10 +42,11 @@ def write_html(
     for section in dashboard(connection, scope, diagnosis):
         stream.write(section + "\n")
     if reports:
-        stream.write("<h2 class=reports>DLProf's reports</h2>\n")
-    for report in reports:
-        for block in report.blocks(connection, scope):
-            _write_block(block, stream)
+        stream.write("<section class=reports><h2>DLProf's tables</h2><p>A line opens its table.</p>\n")
+        for report in reports:
+            for block in report.blocks(connection, scope):
+                _write_block(block, stream)
+        stream.write("</section>\n")
     stream.write(DOCUMENT_END)
 
 
@@ -63,9 +66,9 @@ def document_head(title: str, about: str) -> str:
 
 
 def _title(connection: sqlite3.Connection) -> str:
-    name = profile_title(connection) or source_facts(connection)["source_name"]
-    name = name or ", ".join(dict.fromkeys(gpu_names(connection)))
-    return f"GPU profile: {name}" if name else "GPU profile"
+    """What the user called the profile, else the file it was made from, else the database."""
+    names = profile_title(connection), source_facts(connection)["source_name"], Path(shown_name(connection)).name
+    return f"GPU profile: {next(filter(None, names))}"
 
 
 def _origin(connection: sqlite3.Connection) -> str:
@@ -80,26 +83,33 @@ def _origin(connection: sqlite3.Connection) -> str:
 
 def _write_block(block: Block, stream: TextIO) -> None:
     title = escape(block.title)
+    rows = iter(block.rows)
+    shown = list(islice(rows, MOST_ROWS))
+    is_cut = next(rows, None) is not None
+    count = block.count() if is_cut and block.count else len(shown)
+    amount = f"more than {count:,} rows" if is_cut and not block.count else f"{count:,} row{'s' * (count != 1)}"
     # The scrolling element is focusable, so that it can be scrolled by keyboard.
     stream.write(
-        f"<details class=report><summary><h2>{title}</h2></summary>\n"
+        f"<details class=report><summary><h3>{title}</h3> <span class=faint>{escape(block.about)}</span>"
+        f"<span class=amount>{amount}</span></summary>\n"
         f'<div class=scroll tabindex=0 role=region aria-label="{title}">'
     )
     stream.write("<table>\n")
     if block.columns:
         headings = "".join(
-            f"<th scope=col>{escape(column.heading)}</th>" if column.heading else "<td></td>"
+            f"<th scope=col{' class=n' if column.kind in NUMERIC else ''}>{escape(column.heading)}</th>"
+            if column.heading
+            else "<td></td>"
             for column in block.columns
         )
         stream.write(f"<thead><tr>{headings}</tr></thead>\n")
     kinds = [column.kind for column in block.columns] or [Kind.WORD, Kind.TEXT]
     stream.write("<tbody>\n")
-    rows = iter(block.rows)
-    for row in islice(rows, MOST_ROWS):
+    for row in shown:
         stream.write("<tr>" + "".join(map(_cell, row, kinds)) + "</tr>\n")
     stream.write("</tbody></table></div>\n")
-    if next(rows, None) is not None:
-        left_out = f"{block.count() - MOST_ROWS:,} more rows" if block.count else "More rows"
+    if is_cut:
+        left_out = f"{count - MOST_ROWS:,} more rows" if block.count else "More rows"
         stream.write(f"<p class=cut>{left_out} left out: see the CSV file.</p>\n")
     stream.write("</details>\n")
 

@@ -61,6 +61,8 @@ class Block(msgspec.Struct, frozen=True):
     rows: Iterable[tuple[Value, ...]]
     count: Callable[[], int] | None = None
     """Returns the number of rows if they come from a cursor; it may be slow."""
+    about: str = ""
+    """What it is for, in a few words, where its title stands in a list."""
 
 
 def known(value: Any) -> str | int | float | bool | list[str] | None:

@@ -25,15 +25,30 @@ class Part(NamedTuple):
 
 
 def stacked_bar(name: str, parts: Sequence[Part], whole: float | None = None) -> str:
-    """One bar, divided into parts; ``whole`` has the whole width, by default their sum."""
-    total = sum(part.size for part in parts) if whole is None else whole
+    """One bar, divided into parts; ``whole`` has the whole width, by default their sum. What is longer is cut there."""
+    of_all = sum(part.size for part in parts)
+    total = of_all if whole is None else whole
     marks, x = [], 0.0
     for part in parts:
         width = WIDTH * part.size / total if total else 0.0
         if width:
             marks.append(_rect(x, 0, width, _BAR_HEIGHT, part))
         x += width
+    if of_all > total:
+        at = 0.94 * WIDTH
+        marks.append(_break((at, _BAR_HEIGHT), (at + 8, 0), (at + 14, 0), (at + 6, _BAR_HEIGHT)))
     return _svg(name, _BAR_HEIGHT, marks)
+
+
+def _break(*corners: tuple[float, float]) -> str:
+    """A slanted gap in a bar, which says that it is longer than it is drawn."""
+    return f'<polygon class="break" points="{" ".join(f"{x:.2f},{y:.2f}" for x, y in corners)}"/>'
+
+
+def outline(name: str, share: float) -> str:
+    """A time on a scale from 0 to 1 of which nothing is known to be gained."""
+    marks = [(Part(1, "scale", name), 1.0), (Part(share, "about", name), min(max(share, 0.0), 1.0))]
+    return _svg(name, _BAR_HEIGHT, [_rect(0, 0, WIDTH * wide, _BAR_HEIGHT, part) for part, wide in marks])
 
 
 def whisker(name: str, low: float, high: float) -> str:
@@ -64,6 +79,9 @@ def columns(name: str, stacks: Sequence[Sequence[Part]], most: float | None = No
             y -= height
             if height:
                 marks.append(_rect(position * width, y, max(width - gap, 0.5), height, part))
+        if highest < sum(part.size for part in stack):
+            left, right, at = position * width, (position + 1) * width - gap, 0.12 * _COLUMNS_HEIGHT
+            marks.append(_break((left, at), (right, at - 6), (right, at), (left, at + 6)))
     return _svg(name, _COLUMNS_HEIGHT, marks)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator
 from html import escape
@@ -12,7 +11,7 @@ from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
 from tensorboard_plugin_dlprof.queries.memory import highest_peak
-from tensorboard_plugin_dlprof.queries.numbers import plus
+from tensorboard_plugin_dlprof.queries.numbers import minus, plus
 from tensorboard_plugin_dlprof.queries.page_answer import totals
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
@@ -21,7 +20,7 @@ from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import throughput
 from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.markup import UNKNOWN, at_least, duration, folded, legend, number, section, share
+from tensorboard_plugin_dlprof.reports.markup import UNKNOWN, at_least, duration, keys, legend, number, section, share
 from tensorboard_plugin_dlprof.units import column_unit, in_unit, significant, size
 
 _RESOURCES = {
@@ -51,11 +50,13 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     yield _notes(connection, scope)
     reported = [] if diagnosis is None else list(answer.changes(diagnosis))
     yield from reported or [_recommendations(connection, scope)]
-    yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU")
+    is_host_bound = diagnosis is not None and diagnosis["host_bound"]
+    yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU", is_host_bound)
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
     yield from drawn or [_iterations(connection, scope, unit)]
     if on_gpu:
-        yield f"<div class=pair>{resources(connection, scope, unit)}{_kernels(connection, scope, unit)}</div>"
+        parts = resources(connection, scope, unit, diagnosis)
+        yield f"<div class=pair>{parts}{_kernels(connection, scope, unit)}</div>"
     yield _system(connection)
 
 
@@ -90,10 +91,28 @@ def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list
 
 
 def _tensor_cores(connection: sqlite3.Connection, scope: Scope, unit: str) -> Iterator[answer.Tile]:
-    result = summary.tensor_core_efficiency(connection, scope)
+    """Of what could be on matrix units; of all kernels where no op tells what could. Times are of an iteration."""
+    if not system.has_matrix_units(connection):
+        return
+    result, times = summary.tensor_core_efficiency(connection, scope), summary.kernel_time(connection, scope)
+    iterations = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
+    used: int | None
+    untold: int | None
     if result["fraction"] is not None:
-        value = at_least(share(result["fraction"]), result["unknown_ns"])
-        yield f"On {unit}s", value, f"Of {duration(result['kernel_ns'])} in kernels of ops that could use them."
+        used, whole, what = (
+            result["tensor_core_ns"] or 0,
+            result["kernel_ns"] or 0,
+            "kernels of ops that could use them",
+        )
+        untold = result["unknown_ns"]
+    else:
+        used, what = times["tensor_core"]["time_ns"], "all kernels"
+        untold = (times["unknown"]["time_ns"] or 0) + (times["graph"]["time_ns"] or 0)
+        kernels = (times["total"]["time_ns"] or 0) - (times["memory"]["time_ns"] or 0)
+        whole = kernels + (times["graph"]["time_ns"] or 0)
+    if used is not None and whole > 0:
+        value = at_least(share(used / whole), untold)
+        yield f"On {unit}s", value, f"{duration(used / iterations)} of {duration(whole / iterations)} in {what}."
 
 
 def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:
@@ -131,14 +150,25 @@ def _notes(connection: sqlite3.Connection, scope: Scope) -> str:
     return f'<ul class="notes">{notes}</ul>' if notes else ""
 
 
-def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+def resources(
+    connection: sqlite3.Connection, scope: Scope, unit: str, diagnosis: answer.Diagnosis | None = None
+) -> str:
     """The section with the parts of the wall time: a bar, and a table that is its legend."""
     parts = summary.resource_breakdown(connection, scope)
+    performance, has_units = summary.performance(connection, scope), system.has_matrix_units(connection)
+    others_ns = next(part["time_ns"] for part in parts if part["resource"] == "other_kernel")
+    exposed_ns = answer.exposed_communication(diagnosis, performance["profiled_iterations"], others_ns)
+    whole_ns = plus(*(part["time_ns"] or 0 for part in parts)) or 0
     unknown_ns = next(part["time_ns"] for part in parts if part["resource"] == "unknown_kernel")
-    rows = []
+    rows: list[tuple[str, str, int | None, float | None]] = []
     for part in parts:
         key = part["resource"]
-        if key == "unknown_kernel" and not unknown_ns:
+        if (key == "unknown_kernel" and not unknown_ns) or (key == "tensor_core" and not has_units):
+            continue
+        if key == "other_kernel" and exposed_ns and others_ns:
+            left_ns = others_ns - exposed_ns
+            rows.append((key, _RESOURCES[key], left_ns, left_ns / whole_ns))
+            rows.append(("communication", "Exposed communication", exposed_ns, exposed_ns / whole_ns))
             continue
         name = _RESOURCES[key].format(unit=unit)
         if key == "unknown_kernel" and not summary.kernel_time(connection, scope)["unknown"]["launches"]:
@@ -164,7 +194,7 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     )
     note = (
         f"DLProf's parts of the wall clock time{_of_iterations(connection, scope)}, which divide idle time by what was "
-        "recorded on the host; they add up to it."
+        f"recorded on the host; they add up to it.{answer.span(diagnosis, performance['wall_clock_ns'])}"
     ) + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns
@@ -177,26 +207,39 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     times = summary.kernel_time(connection, scope)
     untold = (times["unknown"]["launches"] or 0) + (times["graph"]["launches"] or 0)
     least = ", at least" if untold and times["tensor_core"]["launches"] else ""
-    names: dict[summary.KernelClass, str] = {
+    apart = summary.collectives(connection, scope)
+    classes: dict[str, summary.KernelClassTime] = dict(times.items())
+    if apart["time_ns"]:
+        others = times["other_kernel"]
+        classes["communication"] = apart
+        classes["other_kernel"] = summary.KernelClassTime(
+            time_ns=minus(others["time_ns"], apart["time_ns"]),
+            names=None,
+            launches=minus(others["launches"], apart["launches"]),
+        )
+    names = {
         "tensor_core": f"{unit} kernels{least}",
         "unknown": "Unknown kernels",
         "other_kernel": "Other kernels",
+        "communication": "Communication",
         "memory": "Memory",
         "graph": "In CUDA graphs",
     }
-    names = {key: name for key, name in names.items() if key not in ("unknown", "graph") or times[key]["launches"]}
+    shown = {key for key in classes if key not in ("unknown", "graph") or classes[key]["launches"]}
+    shown -= set() if system.has_matrix_units(connection) else {"tensor_core"}
+    names = {key: name for key, name in names.items() if key in shown}
     total = plus(times["total"]["time_ns"], times["graph"]["time_ns"] or 0)
     chart = charts.stacked_bar(
         "Kernel time by kind",
         [
-            Part(times[key]["time_ns"] or 0, _OF_KIND.get(key, key), f"{name}: {duration(times[key]['time_ns'])}")
+            Part(classes[key]["time_ns"] or 0, _OF_KIND.get(key, key), f"{name}: {duration(classes[key]['time_ns'])}")
             for key, name in names.items()
         ],
     )
     rows = []
-    unit_name, length = column_unit([times[key]["time_ns"] for key in names])
+    unit_name, length = column_unit([classes[key]["time_ns"] for key in names])
     for key, name in names.items():
-        kind = times[key]
+        kind = classes[key]
         part = None if kind["time_ns"] is None or not total else kind["time_ns"] / total
         rows.append(
             (
@@ -204,11 +247,10 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
                 name,
                 UNKNOWN if kind["time_ns"] is None else in_unit(kind["time_ns"], length),
                 share(part),
-                number(kind["names"]),
                 number(kind["launches"]),
             )
         )
-    table = legend(("Kind", f"Time ({unit_name})", "Share", "Names", "Launches"), rows)
+    table = legend(("Kind", f"Time ({unit_name})", "Share", "Launches"), rows)
     of = _of_iterations(connection, scope)
     return section("Kernel time", f"Sums of durations{of}; overlap counts twice.", chart + table)
 
@@ -252,7 +294,7 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     return section("Iterations", note, answer.durations(names, walls, stacks, longest))
 
 
-def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str) -> str:
+def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str, is_host_bound: bool) -> str:
     """The ten largest groups of ops by their time on the ``GPU`` or ``CPU``: those of one path without indices are one
     row. Columns without any value are left out."""
     time_ns = f"{where.lower()}_time_ns"
@@ -266,7 +308,8 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     iterations = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
     time_unit, length = column_unit([row[time_ns] / iterations for row in result])
     columns: dict[str, list[str]] = {"Ops": [], f"{where} time ({time_unit})": [], "Share": []}
-    columns |= {f"On {unit}s": [], "Bound by": [], f"Could gain ({time_unit})": []}
+    columns |= {f"On {unit}s": [], "Bound by": [], f"Could gain ({time_unit} of kernels)": []}
+    has_units = system.has_matrix_units(connection)
     bars, names = [], []
     for row in result:
         time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
@@ -276,22 +319,26 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
         other = _OF_FAMILY.get(str(row["family"]), otherwise) if where == "GPU" else "cpu"
         parts = [
             Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
-            Part(time * (1 - on_units), other, f"Not on {unit}s" if other == "other_kernel" else duration(time)),
+            Part(
+                time * (1 - on_units),
+                other,
+                f"Not on {unit}s" if has_units and other == "other_kernel" else duration(time),
+            ),
         ]
         bars.append(charts.stacked_bar(f"{where} time of {name}", parts, most))
-        called = re.sub("^unassociated_", "no op: ", name)  # as on the pages
-        names.append(f"{markup.path(called)} <span class=faint>{escape(row['direction'] or '')}</span>")
+        names.append(f"{_called(name)} <span class=faint>{escape(row['direction'] or '')}</span>")
         cells = (
             f"×{row['ops']:,}",
             in_unit(time / iterations, length),
             share(time / total if total else None),
-            "" if fraction is None else share(fraction),
+            share(fraction) if has_units and fraction is not None and (fraction or row["eligible_ops"]) else "",
             row.get("bound") or "",
             in_unit(gain / iterations, length) if gain > 0 and where == "GPU" else "",
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
     shown = {head: cells for head, cells in columns.items() if any(cells)}
+    gains = is_host_bound and any(head.startswith("Could gain") for head in shown)
     rows = "".join(
         f"<tr><th scope=row>{name}</th><td class=bar>{bar}</td>"
         + "".join(f"<td class=n>{escape(cell or '–')}</td>" for cell in cells)
@@ -304,11 +351,23 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
         title,
         f"Ops of modules that are alike are one row. Shares are of the {where} time of all ops."
         + (f" Times are means of {iterations:,} iterations." if iterations > 1 else "")
-        + (" DLProf: Top 10 GPU Ops." if where == "GPU" else ""),
+        + (" DLProf: Top 10 GPU Ops." if where == "GPU" else "")
+        + (" An iteration gains less than its kernels where the GPU then waits for the host." if gains else ""),
         f"<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
         f"<thead><tr><th scope=col>Group</th><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
     )
 
+
+def _called(name: str) -> str:
+    """The path of a group as on the pages: where it is faint, the root left out."""
+    if name.startswith(_NO_OP):
+        return f"<span class=faint>no op: </span>{markup.path(name.removeprefix(_NO_OP))}"
+    place, slash, own = name.rstrip("/").rpartition("/")
+    where = f"<span class=faint>{markup.path(place + slash)}</span>" if place else ""
+    return f"{where}{'<wbr>' if where else ''}{markup.path(own or name)}"
+
+
+_NO_OP = "unassociated_"
 
 _OF_FAMILY = {"collective": "communication", NO_KERNELS: "memory"}
 """Family -> class of the colour of what is no computation."""
@@ -321,8 +380,7 @@ def _recommendations(connection: sqlite3.Connection, scope: Scope) -> str:
 
 
 def _system(connection: sqlite3.Connection) -> str:
-    rows = "".join(
-        f"<tr><th scope=row>{escape(fact['label'])}</th><td>{escape(fact['value'])}</td></tr>"
-        for fact in system.system_facts(connection)
-    )
-    return folded("System", "GPU, driver, framework and versions", f"<table>{rows}</table>") if rows else ""
+    """The machine and the software, on which the numbers depend; what made the report stands at its top."""
+    told = {"viewer_version", "num_gpus"} if system.gpu_names(connection) else {"viewer_version"}
+    facts = [fact for fact in system.system_facts(connection) if fact["key"] not in told]
+    return section("System", "", keys([("", fact["label"], fact["value"]) for fact in facts])) if facts else ""

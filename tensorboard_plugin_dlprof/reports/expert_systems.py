@@ -16,4 +16,5 @@ def expert_systems_blocks(connection: sqlite3.Connection, scope: Scope) -> Itera
     """One row per finding, in the order of the detectors."""
     sql = "SELECT problem, recommendation FROM expert_systems_feedback WHERE aggr_id = :aggregation ORDER BY id"
     values = {"aggregation": scope.aggregation}
-    yield Block("Expert Systems Feedback", _COLUMNS, stream(connection, sql, values, _COLUMNS))
+    rows = stream(connection, sql, values, _COLUMNS)
+    yield Block("Expert Systems Feedback", _COLUMNS, rows, about="What DLProf recommends")

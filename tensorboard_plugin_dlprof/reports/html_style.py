@@ -29,6 +29,7 @@ _MORE_COLOURS = {
     "scale": ("#f1f3f4", "#444444"),
     "gain-low": ("#f57c00", "#ef6c00"),
     "gain-high": ("#fabd80", "#935234"),
+    "break": ("#ffffff", "#383838"),
 }
 """Parts of a step in which the CPU kept the GPU waiting, as ``frame.css`` has them; what memory holds for a
 short time or from unknown ops, as ``memory_categories.ts`` makes paler; and gains."""
@@ -42,19 +43,25 @@ body { margin: 0 auto; max-width: 1200px; padding: 16px; font: 14px/1.5 system-u
   background: var(--ground); }
 h1 { font-size: 22px; margin: 8px 0 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
 .source { color: var(--faint); margin: 0 0 16px; } .reports { margin: 24px 0 8px; }
-section, details, .figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
+section, .figures > div, details { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
   padding: 12px 16px; margin: 0 0 16px; }
 section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
 .notes { color: var(--faint); margin: 0 0 16px; padding: 0; list-style: none; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); gap: 0 16px; margin: 0; }
 .figures dt { color: var(--faint); } .figures dd { margin: 0; font-size: 24px; }
 .figures .meaning { font-size: 13px; overflow-wrap: anywhere; }
-details { padding: 8px 16px; margin: 0 0 8px; } summary { cursor: pointer; } summary h2 { display: inline; }
-details[open] > summary { margin: 0 0 8px; }
+summary { cursor: pointer; } summary h3 { display: inline-block; min-width: 215px; margin: 0; font-size: inherit; }
+section > details { padding: 7px 0; margin: 0; border-width: 1px 0 0; border-radius: 0; }
+details[open] > summary { margin: 0 0 8px; } .amount { float: right; color: var(--faint); }
+.axis { margin: 0; color: var(--faint); font-size: 12px; }
+.axis + svg { margin: 2px 0; border-top: 1px solid var(--line); }
+.ends { display: flex; justify-content: space-between; }
+svg .about { fill: none; stroke: #e4741c; stroke-width: 2px; vector-effect: non-scaling-stroke; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(400px, 1fr)); gap: 0 16px; }
 .pair table { width: 100%; } .pair th:not(:first-child) { text-align: right; }
 .keys { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; padding: 0; list-style: none; }
-.keys b { font-weight: 600; } code { font-size: 0.9em; overflow-wrap: anywhere; }
+.keys b { font-weight: 600; } .answer strong { font-weight: 650; }
+code { font: 0.92em ui-monospace, monospace; overflow-wrap: anywhere; }
 svg { width: 100%; height: 28px; display: block; margin: 8px 0; } svg[viewBox$=" 180"] { height: 180px; }
 svg.key { display: inline-block; width: 10px; height: 10px; margin: 0 8px 0 0; }
 table { border-collapse: collapse; font-size: 13px; }
@@ -69,7 +76,7 @@ section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .fai
   border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { height: 6px; margin: 6px 0; }
 .groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 240px; }
 .groups .bar { width: 130px; } .groups .bar svg { width: 120px; height: 6px; margin: 6px 0; }
-thead .n { text-align: right; }
+thead .n { text-align: right; } .groups thead th { white-space: normal; vertical-align: bottom; }
 .bars { width: 100%; } .bars td, .bars th { border: 0; }
 .bars th, .bars .n { width: 1px; white-space: nowrap; }
 .bars svg { height: 14px; margin: 3px 0; }
@@ -86,7 +93,7 @@ section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
   .groups td:nth-child(2) { display: none; }
   .pair { grid-template-columns: 1fr 1fr; } .figures dd { font-size: 18px; }
   .figures .meaning { font-size: 11px; } .figures > div, .changes > li, tr { break-inside: avoid; }
-  section { break-inside: avoid-page; } details:not([open]), .reports { display: none; }
+  section { break-inside: avoid-page; } details:not([open]), .reports:not(:has([open])) { display: none; }
 }
 """
 

@@ -49,6 +49,7 @@ def kernel_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
         _KERNEL,
         with_unknown(rows, _KERNEL, "Uses TC") if may_use else rows,
         lambda: count_of(connection, f"SELECT count(*) FROM kernel_summaries AS summary {where}", values),
+        about="Kernels of one name together",
     )
 
 
@@ -105,6 +106,7 @@ def tensor_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
             f"WHERE node.aggr_id = :aggregation AND op.domain_id = :domain AND {ELIGIBLE}",
             values,
         ),
+        about="The ops that could use Tensor Cores, and which do",
     )
 
 

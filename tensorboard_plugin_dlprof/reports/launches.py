@@ -85,6 +85,7 @@ def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[B
             _COUNT_SQL,
             values,
         ),
+        about="Every launch of a kernel, by iteration",
     )
 
 

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.units import short_duration
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))")
 
-_IN_PATH = re.compile(r"/(?=\w\w)")
+_IN_PATH = re.compile(r"(?<=\w)/(?=\w\w)")
 
 
 def section(heading: str, note: str, content: str) -> str:
@@ -23,9 +23,39 @@ def typeset(text: str) -> str:
     return _IN_PATH.sub("/<wbr>", _UNIT.sub("\N{NO-BREAK SPACE}", escape(text)))
 
 
+CODE = re.compile(
+    r"`[^`]*`|(?<![\w/#….-])(?:(?:[a-z_]\w* = )?\.?[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)*\((?:[^()]|\([^()]*\))*\)"
+    r'|[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+(?![\w/])|[A-Za-z]\w*_\w+(?:=[\w.":]*[\w"])?(?![\w/(]|\.\w)'
+    r"|--?[a-z][\w-]+(?:[= ][\w.,:]*\w=\w+|=[\w.,:]*\w)?)"
+)
+"""Code in a sentence, as the pages find it (``frontend/src/model/links.ts``)."""
+
+_QUANTITY = re.compile(r"((?:at least )?\d[\d.,]*\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))")
+_PLACE = re.compile(r"(?<= Mostly in ).+(?=\.$)")
+
+
+def with_code(text: str) -> str:
+    """A sentence that says what to do, in which code is set as such."""
+    parts, at = [], 0
+    for match in CODE.finditer(text):
+        parts += [typeset(text[at : match.start()]), f"<code>{escape(match[0].strip('`'))}</code>"]
+        at = match.end()
+    return "".join([*parts, typeset(text[at:])])
+
+
+def answer(text: str) -> str:
+    """The sentence that a report begins with, as on the Dashboard: numbers stand out, the place it names is code."""
+    place = _PLACE.search(text)
+    before, named = (text[: place.start()], place[0]) if place else (text, "")
+    parts = _QUANTITY.split(before)
+    said = "".join(f"<strong>{typeset(part)}</strong>" if i % 2 else typeset(part) for i, part in enumerate(parts))
+    code = " in ".join(f"<code>{path(name)}</code>" for name in named.split(" in ")) + "." if place else ""
+    return said + code
+
+
 def path(name: str) -> str:
     """A path that may be broken behind its slashes and colons."""
-    return escape(name).replace("/", "/<wbr>").replace("::", "::<wbr>")
+    return re.sub(r"(?<=.)/|::", r"\g<0><wbr>", escape(name))
 
 
 def key(colour: str) -> str:
@@ -36,15 +66,12 @@ def key(colour: str) -> str:
 
 
 def keys(rows: Sequence[tuple[str, str, str]]) -> str:
-    """The legend of a bar, in as few lines as fit: classes of colours, names, and what they amount to."""
-    items = "".join(f"<li>{key(colour)}{escape(name)} <b>{escape(amount)}</b></li>" for colour, name, amount in rows)
+    """Names and what they amount to, in as few lines as fit; of the legend of a bar, with the class of their colour."""
+    items = "".join(
+        f"<li>{key(colour) if colour else ''}{escape(name)} <b>{escape(amount)}</b></li>"
+        for colour, name, amount in rows
+    )
     return f"<ul class=keys>{items}</ul>"
-
-
-def folded(heading: str, note: str, content: str) -> str:
-    """A section that opens when its heading is chosen, and is not printed while it is closed."""
-    about = f" <span class=faint>{escape(note)}</span>" if note else ""
-    return f"<details><summary><h2>{escape(heading)}</h2>{about}</summary>{content}</details>"
 
 
 def legend(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -81,6 +81,7 @@ def detail_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
         _DETAIL,
         with_unknown(rows, _DETAIL, "TC Eligible", "Using TC"),
         lambda: count_of(connection, f"SELECT count(*) {_OF_NODES}", values),
+        about="Every op, over all aggregated iterations",
     )
 
 
@@ -110,6 +111,7 @@ def op_type_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Blo
             f"SELECT count(*) {where} WHERE type.aggr_id = :aggregation AND type.domain_id = :domain",
             values,
         ),
+        about="Ops of one type together",
     )
 
 
@@ -164,4 +166,5 @@ def group_op_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bl
         _GROUP_OP,
         with_unknown(rows, _GROUP_OP, "Num TC Eligible Ops", "Num Ops Using TC"),
         lambda: 1 + count_of(connection, f"SELECT count(*) {where.format(joins='')}", values),
+        about="Modules and name scopes, with the ops below them",
     )

@@ -69,12 +69,29 @@ def summary_blocks(connection: sqlite3.Connection, scope: Scope, given: Given | 
         scope: The aggregation.
         given: What the user says that an iteration works on.
     """
-    yield Block("System Config", (), _system(connection))
-    yield Block("Summary Report", (), [*_times(connection, scope), *_memory(connection)])
+    yield Block("System Config", (), _system(connection), about="GPU, driver, framework and versions")
+    yield Block(
+        "Summary Report",
+        (),
+        [*_times(connection, scope), *_memory(connection)],
+        about="Wall clock time, utilization, efficiency",
+    )
     values = _model_values(connection, scope, _ITERATIONS)
-    yield Block("Iterations", (), [*values, *_throughput(connection, scope, given)])
-    yield Block("All Ops", _category_columns("# Ops"), _ops(connection, scope))
-    yield Block("All Kernels", _category_columns("# Kernels"), _kernels(connection, scope))
+    yield Block(
+        "Iterations",
+        (),
+        [*values, *_throughput(connection, scope, given)],
+        about="How many were profiled, and how long they take",
+    )
+    yield Block(
+        "All Ops", _category_columns("# Ops"), _ops(connection, scope), about="Ops by their use of Tensor Cores"
+    )
+    yield Block(
+        "All Kernels",
+        _category_columns("# Kernels"),
+        _kernels(connection, scope),
+        about="Kernels by their use of Tensor Cores",
+    )
 
 
 def _category_columns(counted: str) -> tuple[Column, ...]:

@@ -82,7 +82,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, profile: About) -> D
         "gpu_utilization": summary.gpu_utilization(connection, scope),
         "resource_breakdown": summary.resource_breakdown(connection, scope),
         "kernel_time": summary.kernel_time(connection, scope),
-        "collective_ns": summary.collective_time(connection, scope),
+        "collective_ns": summary.collectives(connection, scope)["time_ns"] or 0,
         "tensor_core_efficiency": summary.tensor_core_efficiency(connection, scope),
         "performance": summary.performance(connection, scope),
         "iterations": {

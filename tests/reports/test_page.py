@@ -16,10 +16,12 @@ from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.summary import collectives, kernel_time, performance, resource_breakdown
 from tensorboard_plugin_dlprof.reports import as_html
+from tensorboard_plugin_dlprof.reports.answer import exposed_communication, longest_shown
 from tensorboard_plugin_dlprof.reports.as_html import write_html
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
-from tensorboard_plugin_dlprof.reports.markup import typeset
+from tensorboard_plugin_dlprof.reports.markup import CODE, answer, path, typeset, with_code
 from tensorboard_plugin_dlprof.units import short_duration
 from tests.cli.traces import write_trace
 from tests.reports.writing import golden
@@ -28,7 +30,7 @@ from tests.reports.writing import golden
 class Page(html.parser.HTMLParser):
     """Tags and attributes of a page; every element that is opened is closed."""
 
-    VOID = frozenset({"meta", "br", "wbr", "rect"})
+    VOID = frozenset({"meta", "br", "wbr", "rect", "polygon"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -96,9 +98,11 @@ def test_the_page_needs_nothing_else() -> None:
 def test_every_report_and_chart_is_on_the_page() -> None:
     """The dashboard first."""
     text = page_of(golden("dlprof_dldb_1.sqlite"))
-    titles = ["Where GPU time goes", "Resource usage", "Kernel time", "System Config", "All Iterations"]
-    titles += ["Iteration Report", "Kernel Report", "Tensor Core Report", "Op Type Summary Report", "Group Op Report"]
+    titles = ["Where GPU time goes", "Resource usage", "Kernel time", "DLProf's tables"]
+    tables = ["System Config", "All Iterations", "Iteration Report", "Kernel Report", "Tensor Core Report"]
+    tables += ["Op Type Summary Report", "Group Op Report"]
     places = [text.index(f"<h2>{title}</h2>") for title in titles]
+    places += [text.index(f"<h3>{table}</h3>") for table in tables]
     assert places == sorted(places)
     assert text.count('<svg role="img"') == 2 + text.count("<td class=bar>"), (
         "its iteration is the bar of the wall time"
@@ -120,7 +124,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
         text.index(each) for each in ("class=answer", "&lt;b&gt;", "Where GPU time goes", "Duration of the iterations")
     ]
     assert places == sorted(places)
-    assert f"<p class=answer>{plain(typeset(result['headline']))}</p>" in text
+    assert f"<p class=answer>{plain(answer(result['headline']))}</p>" in text
     assert "1 ns to 2.00 µs<div class=faint>10.0 to 20.0 %</div>" in text
     assert "Times are means of " in text
     assert text.count(f" in {result['mean']['iterations']} iterations") == 2, "what is a sum says so"
@@ -147,7 +151,7 @@ def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
     text = plain(stream.getvalue())
-    assert "Computing 40 % of the 1.00 ms recorded on GPU 2, which computes least of" in text
+    assert "Computing 40 % of the 1.00 ms recorded on GPU 2, which computes least of" in re.sub("</?strong>", "", text)
     assert "<dt>Computing</dt><dd>40.0 %</dd>" in text
 
 
@@ -179,10 +183,11 @@ def test_long_tables_are_cut_and_say_so(made: Path, monkeypatch: pytest.MonkeyPa
     """Four launches, two shown."""
     monkeypatch.setattr(as_html, "MOST_ROWS", 2)
     text = page_of(made)
-    launches = text[text.index("<h2>Iteration Report</h2>") :]
+    launches = text[text.index("<h3>Iteration Report</h3>") :]
     launches = launches[: launches.index("</details>")]
     assert launches.count("<tr>") == 1 + 2
     assert "2 more rows left out: see the CSV file." in launches
+    assert "<span class=amount>4 rows</span>" in launches
 
 
 def test_what_is_unknown_is_not_0(made: Path) -> None:
@@ -206,3 +211,76 @@ def test_no_line_ends_between_a_number_and_its_unit() -> None:
     assert (
         typeset("<b> 45 % of 3 ms, 4 samples") == "&lt;b&gt; 45\N{NO-BREAK SPACE}% of 3\N{NO-BREAK SPACE}ms, 4 samples"
     )
+
+
+def test_code_is_what_the_pages_find_to_be_code() -> None:
+    """One expression in two languages."""
+    source = (Path(__file__).parents[2] / "frontend/src/model/links.ts").read_text(encoding="utf-8")
+    (expression,) = re.findall(r"^const CODE =\n  /(.*)/g;$", source, re.MULTILINE)
+    assert expression == CODE.pattern
+    assert with_code("Call profiler.step() <once>.") == "Call <code>profiler.step()</code> &lt;once&gt;."
+
+
+def test_the_sentence_sets_its_place_as_code_and_its_numbers_apart() -> None:
+    """Digits of a path are no numbers."""
+    assert plain(answer("Computing 5 % of it. Mostly in wait in /a/b 3 s/c.")) == (
+        "Computing <strong>5 %</strong> of it. Mostly in <code>wait</code> in <code>/a/<wbr>b 3 s/<wbr>c</code>."
+    )
+    assert path("/a::b/c") == "/a::<wbr>b/<wbr>c"
+
+
+def test_an_iteration_that_is_much_longer_is_cut() -> None:
+    """Those that are many times as long as the next longest one; never most of them."""
+    assert longest_shown([10, 11, 12, 100]) == 12
+    assert longest_shown([10, 11, 12, 20]) == 20
+    assert longest_shown([1, 100]) == 100
+    assert longest_shown([5]) == 5
+
+
+def test_the_report_names_the_time_of_dlprofs_numbers_where_the_sentence_is_about_another(tmp_path: Path) -> None:
+    """Without iterations the sentence is about what is from the first to the last GPU work."""
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    import_source(golden("nsys_profile.sqlite"), database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    text = plain(stream.getvalue())
+    assert "It is about all 3.05 s recorded, not from the first to the last GPU work (5.33 ms)" in text
+    assert "<h1>GPU profile: nsys_profile.sqlite</h1>" in text
+
+
+def test_collectives_stand_apart_from_kernels_that_compute(tmp_path: Path) -> None:
+    """In the bars of both panels, as in the bar of the iteration; the sums stay those of DLProf."""
+    source = next(samples.DATA.rglob("generated-transformer-bf16-rank0.pt.trace.json.gz"))
+    database = tmp_path / "ddp.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        scope = find_scope(connection)
+        times, apart = kernel_time(connection, scope), collectives(connection, scope)
+        others = next(
+            part["time_ns"] for part in resource_breakdown(connection, scope) if part["resource"] == "other_kernel"
+        )
+        diagnosis = diagnosis_or_none(database, None)
+        counted = performance(connection, scope)["profiled_iterations"]
+        write_html(connection, scope, [], stream, diagnosis)
+    assert 0 < (apart["time_ns"] or 0) < (times["other_kernel"]["time_ns"] or 0)
+    exposed = exposed_communication(diagnosis, counted, others)
+    assert 0 < exposed <= (apart["time_ns"] or 0)
+    text = stream.getvalue()
+    for panel in ("Resource usage", "Kernel time"):
+        assert 'rect class="communication"' in text[text.index(f"<h2>{panel}</h2>") :].partition("</section>")[0]
+
+
+def test_a_gpu_without_tensor_cores_has_no_numbers_of_them(tmp_path: Path) -> None:
+    """Of before Volta: nothing to turn on."""
+    source = write_trace(tmp_path / "a.json", steps=4)
+    trace = json.loads(source.read_text())
+    trace["deviceProperties"] = [{"id": 0, "name": "Quadro GP100", "computeMajor": 6, "computeMinor": 0}]
+    source.write_text(json.dumps(trace))
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    assert "Tensor Core" not in stream.getvalue()
