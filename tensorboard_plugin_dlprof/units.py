@@ -8,6 +8,7 @@ with six decimals).
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, TypeAlias
 
 Percent: TypeAlias = float
@@ -56,12 +57,17 @@ def in_unit(time_ns: float, unit_ns: int) -> str:
         return f"{sign}<0.001"
     if unit_ns == 1:
         return f"{time_ns:,.0f}"
-    return f"{sign}{value:.3f}" if value < 0.9995 else f"{sign}{three_digits(value)}"
+    return f"{sign}{rounded(value, 3) if value < 0.9995 else three_digits(value)}"
 
 
 def three_digits(value: float) -> str:
     """A number with at least three digits, and all digits before the decimal point: ``1.23``, ``12.3``, ``1,234``."""
-    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"
+    return rounded(value, 2 if value < 9.995 else 1 if value < 99.95 else 0)
+
+
+def rounded(value: float, decimals: int) -> str:
+    """A number with so many decimals; of two that are as near the larger one, as on the pages: 11.25 is 11.3."""
+    return f"{Decimal(value).quantize(Decimal((0, (1,), -decimals)), ROUND_HALF_UP):,}"
 
 
 def percentage(fraction: float) -> str:
@@ -73,7 +79,7 @@ def percentage(fraction: float) -> str:
         return "under 0.1 %"
     if 99.5 <= share < 100:
         return "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
-    return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
+    return f"{rounded(share, 1 if share < 9.95 else 0)} %"
 
 
 def shares(parts: Sequence[int], whole: int) -> list[float | None]:

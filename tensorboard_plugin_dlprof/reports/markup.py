@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from tensorboard_plugin_dlprof.units import short_duration
+from tensorboard_plugin_dlprof.units import rounded, short_duration
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))")
 
@@ -108,7 +108,7 @@ def share(fraction: float | None) -> str:
         return "<0.1 %"
     if 99.95 <= percent < 100:
         return ">99.9 %"
-    return f"{percent:.0f} %" if percent == 0 or percent >= 100 else f"{percent:.1f} %"
+    return f"{rounded(percent, 0 if percent == 0 or percent >= 100 else 1)} %"
 
 
 def number(value: int | None) -> str:
