@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
+from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
 from tensorboard_plugin_dlprof.units import percentage, short_duration, short_range
 
 MOST_TIMES: Final = 3
@@ -76,7 +77,8 @@ def about_kernels(
             shorter = short_range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
             return {
                 **fields,
-                "cannot_tell": f"Kernels would take {shorter} less. {where}: what they save becomes idle time.",
+                "cannot_tell": f"{NONE_YET}: kernels get {shorter} shorter, but after {percentage(lost)} of their time "
+                "the GPU then waits for the host. Have it launch sooner first.",
             }
         share *= 1 - lost
         reasoning += f" {where}: there shorter ones are taken to gain nothing."

@@ -1,4 +1,5 @@
-"""What a finding is called: a few words above its sentence, for people who look over the list."""
+"""What a finding is called: a few words above its sentence, for people who look over the list; and what it gains, in
+words."""
 
 from __future__ import annotations
 
@@ -56,6 +57,9 @@ HEADINGS: Final = {
     "coverage_detector": "The recording is incomplete",
 }
 """By rule."""
+
+NONE_YET: Final = "none while launching limits"
+"""How a finding says in place of a gain that nothing is gained before the host launches sooner."""
 
 _ACRONYMS: Final = {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "cuda": "CUDA", "cudnn": "cuDNN", "amp": "AMP"}
 

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from tensorboard_plugin_dlprof.diagnosis.answer import USED_FRACTION
+from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.diagnosis.parts import Part as GpuPart
 from tensorboard_plugin_dlprof.reports import charts
@@ -211,9 +212,10 @@ def durations(names: Sequence[str], walls_ns: Sequence[int], stacks: Sequence[Se
 
 
 def _untold(gain: Mapping[str, Any] | None) -> str:
-    """Why it is not known what a finding gains, where there is a reason."""
+    """Why nobody can tell what a finding gains, or why it is nothing yet, where there is a reason."""
     reason = ((gain or {}).get("cannot_tell") or "").rstrip(".")
-    return f"<div class=faint>Gain not known: {typeset(reason)}.</div>" if reason else ""
+    words = f"No gain{reason.removeprefix('none')}" if reason.startswith(NONE_YET) else f"Gain not known: {reason}"
+    return f"<div class=faint>{typeset(words)}.</div>" if reason else ""
 
 
 def _is_known(gain: Mapping[str, Any] | None) -> bool:
@@ -225,9 +227,10 @@ def _gain(finding: Mapping[str, Any]) -> str:
     if gain is None or not _is_known(gain):
         # As ``model/findings.ts`` has it: the time in question, where there is one.
         of = finding.get("share")
-        about = "" if time is None or of is None else f"{short_duration(time)}, {share(of)}<br>"
+        about = "" if time is None else f"{short_duration(time)}{'' if of is None else f', {share(of)}'}<br>"
         bar = "" if of is None else charts.outline(f"About {share(of)}", of)
-        why = "gain not known" if gain is not None or about else "no gain in time"
+        none_yet = gain is not None and (gain["cannot_tell"] or "").startswith(NONE_YET)
+        why = NONE_YET if none_yet else "gain not known" if gain is not None or about else "no gain in time"
         is_once = finding.get("per") == "once" and gain is None
         return f"<div class=faint>{bar}{about}{'happens once' if is_once else why}</div>"
     low, high = gain["low_ns"], gain["high_ns"]

@@ -288,7 +288,7 @@ def test_pages_of_unified_memory_are_no_copies_of_the_program() -> None:
         step.line("gpu0", "memcpy", 0.75 * STEP_NS, 0.76 * STEP_NS, "Unified memory HtoD", copy=11)
         step.line("gpu0", "memcpy", 0.9 * STEP_NS, 0.905 * STEP_NS, "Unified memory DtoH", copy=12)
 
-    assert said_by("copy_detector", scene(back)).recommendation.startswith("The host touches these pages")
+    assert said_by("copy_detector", scene(back)).recommendation.startswith("Bring these pages back at once")
 
 
 def test_the_path_with_most_of_the_time_is_that_of_the_evidence() -> None:

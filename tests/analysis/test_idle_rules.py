@@ -123,7 +123,7 @@ def test_the_main_thread_in_backward_waits_for_another(tmp_path: Path) -> None:
     frame = "<built-in method run_backward of torch._C._EngineBase object at 0x7f>"
     body = [event("python_function", frame, GAP[0], LONG)]
     (host,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "host_detector")
-    assert host["action"].startswith("The main thread waits there for the autograd thread")
+    assert host["action"].startswith("See on the timeline what the autograd thread does")
 
 
 def test_the_call_after_a_gap_is_not_what_took_its_time(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ def test_launching_is_told_by_what_the_host_was_in(op_us: int, words: str, tmp_p
         events.append(event("cpu_op", "aten::mul", 100 * number + 46, op_us))
     (described,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
     assert words in described["title"]
+    # Each time of the sentence stands in a row, too.
+    named = {row["path"]: row["time_ns"] for row in described["evidence"]}
+    assert (named.get("while nothing was recorded on the host", 0) > 2_000_000) == ("nothing was recorded" in words)
 
 
 @pytest.mark.parametrize("lost", [False, True])

@@ -90,8 +90,19 @@ export function Layout({ framework }: AdviceProps) {
   }
 }
 
+interface MarkStepsProps extends AdviceProps {
+  /** What recorded the profile: PyTorch's own profiler knows of its steps, Nsight Systems does not. */
+  format: string;
+}
+
 /** How a program marks its iterations; the start of a sentence. */
-export function MarkSteps({ framework }: AdviceProps) {
+export function MarkSteps({ framework, format }: MarkStepsProps) {
+  if (framework === "PyTorch" && format !== "pytorch")
+    return (
+      <>
+        Put <code>torch.cuda.nvtx.range("step")</code> around each one
+      </>
+    );
   switch (framework) {
     case "JAX":
       return (

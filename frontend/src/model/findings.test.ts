@@ -9,6 +9,7 @@ import {
   opening,
   rangeText,
   withoutGain,
+  withoutGainWhy,
   withoutWaits,
 } from "./findings";
 
@@ -47,7 +48,13 @@ describe("findings", () => {
     const gain = { low_ns: null, high_ns: null, share_low: null, share_high: null, how: null, cannot_tell: "x" };
     const about = { gain, per: "iteration", time_ns: 2_000_000, share: 0.5 } as const;
     expect(withoutGain(about)).toEqual(["2.00 ms, 50.0 %", "gain not known"]);
-    expect(withoutGain({ ...about, gain: null, per: "once", share: null })).toEqual(["happens once"]);
+    expect(withoutGain({ ...about, gain: null, per: "once", share: null })).toEqual(["2.00 ms", "happens once"]);
+    const cannot_tell = "none while launching limits: kernels get 1 ms shorter. Have it launch sooner first.";
+    const later = { ...gain, cannot_tell };
+    expect(withoutGain({ ...about, gain: later })).toEqual(["2.00 ms, 50.0 %", "none while launching limits"]);
+    expect(withoutGainWhy(later)).toBe(`No gain${cannot_tell.slice(4)}`);
+    expect(withoutGainWhy(gain)).toBe("Gain not known: x.");
+    expect(withoutGainWhy(null)).toBe("");
     expect(withoutGain({ ...about, gain: null, time_ns: null, share: null })).toEqual(["no gain in time"]);
   });
 

@@ -1,14 +1,30 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
-import type { DiagnosedFinding, EvidenceKind, FindingSeverity, Gain } from "../api/types";
+import type { DiagnosedFinding, DiagnosedGain, EvidenceKind, Gain } from "../api/types";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
-export const SEVERITY_LABELS: Readonly<Record<FindingSeverity, string>> = {
-  info: "For information",
-  advice: "Advice",
-  warning: "Important",
-};
+export const CONFIDENCE =
+  "How sure the estimate is. High: measured; medium: modelled from what was measured; low: inferred from a symptom.";
+
+/** The server's words for a gain that is none, and known to be, until the host launches sooner. */
+const NONE_YET = "none while launching limits";
+
+const isNoneYet = (gain: Pick<DiagnosedGain, "cannot_tell"> | null): boolean =>
+  gain?.cannot_tell?.startsWith(NONE_YET) === true;
+
+/** Why nobody can tell a gain, or why there is none yet, as a sentence; empty where there is a gain, or none to be had. */
+export function withoutGainWhy(gain: Pick<DiagnosedGain, "cannot_tell"> | null): string {
+  const reason = (gain?.cannot_tell ?? "").replace(/\.$/, "");
+  if (reason === "") return "";
+  return isNoneYet(gain) ? `No gain${reason.slice("none".length)}.` : `Gain not known: ${reason}.`;
+}
+
+/** Of the findings before one, those about the same time: their gains do not add up. */
+export const sameTime = (
+  { overlaps_with: overlaps }: DiagnosedFinding,
+  before: readonly DiagnosedFinding[],
+): readonly DiagnosedFinding[] => before.filter(({ rule }) => overlaps.includes(rule));
 
 /** `29.6 to 59.3 ms`: the unit once where both ends have the same; `up to 59.3 ms` from nothing. */
 export function rangeText(low: string, high: string): string {
@@ -94,11 +110,14 @@ export function withoutGain({
   time_ns: time,
   share,
 }: Pick<DiagnosedFinding, "gain" | "per" | "time_ns" | "share">): string[] {
-  const about = time === null || share === null ? [] : [`${formatDuration(time)}, ${formatShare(share)}`];
+  const about =
+    time === null ? [] : [share === null ? formatDuration(time) : `${formatDuration(time)}, ${formatShare(share)}`];
   return [
     ...about,
     gain !== null
-      ? "gain not known"
+      ? isNoneYet(gain)
+        ? NONE_YET
+        : "gain not known"
       : per === "once"
         ? "happens once"
         : about.length > 0

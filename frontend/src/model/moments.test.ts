@@ -22,8 +22,8 @@ describe("the moments of a finding", () => {
       { ...evidence, from_ns: null, to_ns: null },
     ];
     expect(momentsOf(rows)).toEqual([
-      { from: 40, to: 90, device: 1, what: "cudaFree in train", full: "cudaFree in /train" },
-      { from: 10, to: 20, device: 1, what: "cudaFree in train", full: "cudaFree in /train" },
+      { from: 40, to: 90, device: 1, what: "cudaFree in train", name: "train", full: "cudaFree in /train" },
+      { from: 10, to: 20, device: 1, what: "cudaFree in train", name: "train", full: "cudaFree in /train" },
     ]);
     expect(momentsOf([])).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /** The moments that a finding's evidence names: the longest stretch of each of its causes, to be shown on the timeline. */
 import type { DiagnosedEvidence } from "../api/types";
-import { shortKernelName } from "./kernel_name";
+import { shortKernelName, splitPath } from "./kernel_name";
 import { shortPath } from "./short_place";
 import { evidenceLink } from "./timeline_link";
 import type { Changes } from "./url_state";
@@ -12,6 +12,8 @@ export interface Moment {
   /** The GPU that waited; null where it is not told. */
   device: number | null;
   what: string;
+  /** The op or call alone. */
+  name: string;
   /** The same with the whole name of a kernel and the whole path. */
   full: string;
 }
@@ -21,7 +23,7 @@ const MOST = 4;
 const inWords = (call: string | null, path: string): string => [...new Set([call, path].filter(Boolean))].join(" in ");
 
 /** The longest stretch that a row of evidence names; null if it names none. */
-export const momentOf = ({ from_ns: from, to_ns: to, device, path, call }: DiagnosedEvidence): Moment | null =>
+export const momentOf = ({ from_ns: from, to_ns: to, device, path, call, kind }: DiagnosedEvidence): Moment | null =>
   from === null || to === null || to <= from
     ? null
     : {
@@ -29,8 +31,12 @@ export const momentOf = ({ from_ns: from, to_ns: to, device, path, call }: Diagn
         to,
         device: device !== null && /^\d+$/.test(device) ? Number(device) : null,
         what: inWords(shortKernelName(call ?? ""), shortPath(path)),
+        name: nameOf(path || (call ?? ""), kind === "kernel" || path === ""),
         full: inWords(call, path),
       };
+
+const nameOf = (text: string, isSymbol: boolean): string =>
+  isSymbol && !text.startsWith("/") ? shortKernelName(text) : splitPath(text).name;
 
 /** The longest stretches that evidence names, longest first. */
 export const momentsOf = (evidence: readonly DiagnosedEvidence[]): Moment[] =>

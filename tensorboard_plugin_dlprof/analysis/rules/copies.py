@@ -166,14 +166,14 @@ def _advice(signals: Signals, direction: int, pageable: bool, wide: bool, hardly
         )
     if direction == _PAGES_TO_HOST:
         return (
-            "The host touches these pages one after the other, and the GPU has nothing to do meanwhile: bring them "
-            "back at once (cudaMemPrefetchAsync to cudaCpuDeviceId, or cudaMemcpy), and launch the next work before "
-            "the host works on them."
+            "Bring these pages back at once (cudaMemPrefetchAsync to cudaCpuDeviceId, or cudaMemcpy), and launch the "
+            "next work before the host works on them: it touches them one after the other, and the GPU has nothing to "
+            "do meanwhile."
         )
     if direction in UNIFIED_COPIES:
         return (
-            "The driver moves these pages when they are touched: move them before (cudaMemPrefetchAsync), or allocate "
-            "with cudaMalloc what only the GPU uses."
+            "Move these pages before they are touched (cudaMemPrefetchAsync), or allocate with cudaMalloc what only "
+            "the GPU uses."
         )
     aside = (
         "Copy less: keep on the GPU what is used again. There is too little to compute to hide more than a small part "

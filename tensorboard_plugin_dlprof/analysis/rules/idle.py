@@ -198,8 +198,8 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "({share_fraction}), {times}. Most: {where}, {most_ns}."
         # The bar shows all of them as one part.
         + (" Other calls that block take {others_ns}." if is_some else ""),
-        "Asynchronous copies and memsets return late where host memory is pageable, the queue is full, or the call is "
-        "the first of its kind: pin what is copied, and record after a warm-up."
+        "Pin what is copied, and record after a warm-up: asynchronous copies and memsets return late where host memory "
+        "is pageable, the queue is full, or the call is the first of its kind."
         if 2 * late > waits.time_ns
         else "Record after a warm-up: the library tries its algorithms there and times each, once for each shape. If "
         "it goes on, the shapes change: pad them to a few, or turn the search off "
@@ -292,8 +292,8 @@ def _how_to_free(signals: Signals, top: Cause, starts: bool) -> str:
         )
     if top.kind == "frame" and "run_backward" in top.path:
         return (
-            "The main thread waits there for the autograd thread: see on the timeline what that thread does then, such "
-            "as hooks of gradients and calls that block."
+            "See on the timeline what the autograd thread does then, such as hooks of gradients and calls that block: "
+            "the main thread waits for it."
         )
     if top.kind == "frame":
         return "Look at {where}: do its work on the GPU, in another thread or process, or once before the loop."

@@ -62,8 +62,7 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
         "{kernels} {kernels:launch|launches}"
         + (" of {blocks} {blocks:block|blocks} for {sms} multiprocessors" if few else "")
         + ("." if reached is None else ", at {reached_fraction} of its roof."),
-        "It runs near what the GPU can do: only less work makes it faster (a smaller problem, a narrower type, another "
-        "algorithm)."
+        "Give it less work (a smaller problem, a narrower type, another algorithm): it runs near what the GPU can do."
         if near
         else "Give it more blocks to work on at once: each runs on one multiprocessor, and most of the GPU idles."
         if few

@@ -9,7 +9,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.idle import WAITS_OF_TORCH
 from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, understates
-from tensorboard_plugin_dlprof.analysis.rules.naming import places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import NOTHING_RECORDED, is_nowhere, places_of
 from tensorboard_plugin_dlprof.analysis.rules.start import is_cold_start
 from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -35,9 +35,10 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     if waits is None or (not signals.marked and len(waits.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
         return None
     named = [(f"in {place}", time_ns) for place, time_ns in places_of(waits.rows)]
-    nowhere_ns = sum(row.time_ns for row in waits.rows if not (row.cause.path or row.cause.call or row.cause.detail))
-    if named and nowhere_ns > named[0][1]:
-        named = [("while nothing was recorded on the host", nowhere_ns), *named]
+    nowhere_ns = sum(row.time_ns for row in waits.rows if is_nowhere(row))
+    tells_nowhere = bool(named) and nowhere_ns > named[0][1]
+    if tells_nowhere:
+        named = [(NOTHING_RECORDED, nowhere_ns), *named]
     listed = ", ".join(f"{{n{number}_ns}} {place}" for number, (place, _) in enumerate(named))
     after_ns, waiter = _after_waiting(signals, waits.device)
     runs_dry = 2 * after_ns > waits.time_ns
@@ -52,6 +53,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         + ("; {after_ns} of it right after the host waited for it ({waiter})." if runs_dry else "."),
         _advice(signals, waits.device, runs_dry),
         gain=(0.5, 0.9),
+        nowhere=tells_nowhere,
         pool=Pool.LAUNCH,
         how="What was launched before begins at once."
         if runs_dry

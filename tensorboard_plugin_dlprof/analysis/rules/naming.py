@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -43,14 +44,24 @@ def places_of(rows: Sequence[Row]) -> list[tuple[str, int]]:
     return sorted(result.values(), key=lambda item: -item[1])[:_MOST_PLACES]
 
 
-def evidence_of(signals: Signals, rows: Sequence[Row], device: int) -> tuple[Evidence, ...]:
+NOTHING_RECORDED: Final = "while nothing was recorded on the host"
+"""Where time is that no row names."""
+
+
+def is_nowhere(row: Row) -> bool:
+    """Whether nobody knows what the host was in."""
+    return not (row.cause.path or row.cause.call or row.cause.detail)
+
+
+def evidence_of(signals: Signals, rows: Sequence[Row], device: int, *, nowhere: bool = False) -> tuple[Evidence, ...]:
     """The rows that name somebody, as evidence; times and counts are of all iterations together.
 
-    Rows of one path and call are one, whatever else tells their causes apart.
+    Rows of one path and call are one, whatever else tells their causes apart. ``nowhere``: so are those that name
+    nobody, where a sentence tells of them.
     """
     result: dict[tuple[str, str], Evidence] = {}
     for row in rows:
-        if not (row.cause.path or row.cause.call):
+        if not (row.cause.path or row.cause.call) and not (nowhere and is_nowhere(row)):
             continue
         each = _evidence(signals, row, device)
         first = result.get((each.path, each.call))
@@ -74,7 +85,7 @@ def _evidence(signals: Signals, row: Row, device: int) -> Evidence:
     elif cause.path:
         kind, key = "function" if cause.kind == "frame" else "range", cause.path
     else:
-        kind, key = "call", cause.call
+        kind, key = "call", cause.call or NOTHING_RECORDED
     start, stop = row.longest
     op = signals.ops_by_id.get(cause.op_id) if cause.op_id else None
     line = source_line(op) if op is not None else ""

@@ -35,14 +35,16 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "Put a range (record_function, NVTX) around each step of the server"
             if signals.serves and not signals.backward
-            else "Call profiler.step() after each step, or put an NVTX range around it",
+            else "Call profiler.step() after each step"
+            if signals.profile.info.source_format == "pytorch"
+            else 'Put torch.cuda.nvtx.range("step") around each step',
             tensorflow="Put an NVTX range around each step",
             tensorflow_profiler='Put tf.profiler.experimental.Trace("train", step_num=i, _r=1) around each step',
             jax='Put jax.profiler.StepTraceAnnotation("train", step_num=i) around each step',
             tensorrt="Put an NVTX range around each inference",
             cuda="Put an NVTX range around each iteration",
         )
-        + ", or choose a key op that runs once in each.",
+        + ", or choose a key node, an op that runs once in each.",
         {"module": candidate.label} if candidate.source == "module_run" else {},
         cause="iterations",
     )

@@ -35,8 +35,8 @@ def told_once(finding: Finding, signals: Signals) -> Finding:
     return msgspec.structs.replace(
         finding,
         severity=Severity.INFO,
-        recommendation="Mark the iterations, which leaves it out: most of it is in {set_up}, which ran once and by its "
-        "name sets the program up.",
+        recommendation="Nothing, if the program runs for long: most of it is in {set_up}, which ran once and by its "
+        "name sets the program up. Marked iterations leave it out.",
         numbers={**finding.numbers, "set_up": time_ns.most_common(1)[0][0]},
         gain=None,
         cannot_tell="",

@@ -380,11 +380,11 @@ def slow_iterations(signals: Signals) -> Finding | None:
             if is_one_call
             else ": {part} takes {part_ns} more, {more_ns} of it {where}."
         ),
-        "They are runs of {label}, not steps, and other functions or shapes may come between: put "
-        'jax.profiler.StepTraceAnnotation("train", step_num=i) around each step, and look again.'
+        'Put jax.profiler.StepTraceAnnotation("train", step_num=i) around each step, and look again: these are runs of '
+        "{label}, not steps, and other functions or shapes may come between."
         if is_guess
-        else "They do other work: other shapes, another part of the program or an evaluation. Mark the kinds apart, "
-        "and look at each by itself."
+        else "Mark the kinds apart, and look at each by itself: they do other work (other shapes, another part of the "
+        "program or an evaluation)."
         if is_one_place and is_other
         else "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and "
         "more?"
@@ -392,8 +392,8 @@ def slow_iterations(signals: Signals) -> Finding | None:
         else "Look at how many kernels run in a slow iteration and in a fast one, and how long: what is larger there?"
         if row.cause.part < Part.QUEUED
         else signals.advice(
-            "Is something emptying the allocator's cache (torch.cuda.empty_cache(), memory that is nearly full, "
-            "PYTORCH_NO_CUDA_MEMORY_CACHING)? Look at {call} in a slow iteration and in a fast one.",
+            "Look for what empties the allocator's cache: torch.cuda.empty_cache(), memory that is nearly full, "
+            "PYTORCH_NO_CUDA_MEMORY_CACHING. Look at {call} in a slow iteration and in a fast one.",
             tensorflow=_MEMORY,
             tensorrt=_MEMORY,
             jax=_MEMORY,
@@ -402,8 +402,8 @@ def slow_iterations(signals: Signals) -> Finding | None:
         if is_one_call and row.cause.detail == "allocation"
         else "Look at {call} in a slow iteration and in a fast one: why does it block for longer wherever it is called?"
         if is_one_call
-        else "No one place explains it: look for what slows the whole host down then (other processes and threads, "
-        "garbage collection), with a slow iteration beside a fast one on the timeline.",
+        else "Look for what slows the whole host down then (other processes and threads, garbage collection), with a "
+        "slow iteration beside a fast one on the timeline: no one place explains it.",
         {
             "first": str(diagnosis.candidate.values[slow[0]]),
             "last": str(diagnosis.candidate.values[slow[-1]]),

@@ -76,10 +76,14 @@ def finding_about(
     how: str = "Half to all of it, by how much of the cause can be avoided.",
     numbers: dict[str, Number] | None = None,
     link: str = "",
+    nowhere: bool = False,
 ) -> Finding | None:
-    """A finding about a part of the time; None if it is not worth one, or nobody can be named."""
+    """A finding about a part of the time; None if it is not worth one, or nobody can be named.
+
+    ``nowhere``: its sentence tells of time that nobody can be named for.
+    """
     share = signals.share_of_iteration(result.time_ns)
-    evidence = evidence_of(signals, result.rows, result.device.device) + tuple(
+    evidence = evidence_of(signals, result.rows, result.device.device, nowhere=nowhere) + tuple(
         each for device, rows in result.others for each in evidence_of(signals, rows[:3], device)
     )
     if share < thresholds.MIN_GAIN_FRACTION or not evidence:

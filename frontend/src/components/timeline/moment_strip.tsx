@@ -31,7 +31,7 @@ export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
       <li class="muted" aria-hidden="true">
         {moments.length > 1 ? "Longest on the timeline" : "On the timeline"}
       </li>
-      {moments.map(({ from, to, device, what, full }) => (
+      {moments.map(({ from, to, device, what, name, full }) => (
         <li key={from}>
           <ViewLink
             class="link-button"
@@ -41,7 +41,9 @@ export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
           >
             {formatDuration(to - from)}
             {onSeveral && device !== null && ` on GPU ${device}`}
-          </ViewLink>
+          </ViewLink>{" "}
+          {/* A stretch in one place: the gap around it may go on in others. */}
+          <span class="moment-name muted">{name}</span>
         </li>
       ))}
     </ul>

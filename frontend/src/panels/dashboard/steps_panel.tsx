@@ -58,7 +58,7 @@ export function StepsPanel({ data, step, advised }: StepsPanelProps) {
     >
       {only === undefined ? (
         <p class="nothing">
-          No iteration was found. <MarkSteps framework={data.framework} />.
+          No iteration was found. <MarkSteps framework={data.framework} format={data.profile.format} />.
         </p>
       ) : others.length === 0 ? (
         <div class="only-step">
@@ -74,7 +74,7 @@ export function StepsPanel({ data, step, advised }: StepsPanelProps) {
                 </>
               ) : (
                 <>
-                  <MarkSteps framework={data.framework} />, to see whether they are alike.
+                  <MarkSteps framework={data.framework} format={data.profile.format} />, to see whether they are alike.
                 </>
               )
             ) : (

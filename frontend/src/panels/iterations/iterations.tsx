@@ -70,7 +70,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
     return (
       <Message title="No iteration was found">
         <p>
-          <MarkSteps framework={data.framework} />.
+          <MarkSteps framework={data.framework} format={data.profile.format} />.
         </p>
       </Message>
     );

@@ -41,7 +41,8 @@ export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBan
         <h2>No iteration is marked: the whole recording counts as one, of {time}.</h2>
         <p class="model-line">
           <span>
-            <MarkSteps framework={data.framework} />, or pick a key node that runs once in each.
+            <MarkSteps framework={data.framework} format={data.profile.format} />, or pick a key node that runs once in
+            each.
           </span>
         </p>
       </header>

@@ -6,7 +6,6 @@ import { WhiskerBar } from "../../components/charts/whisker_bar";
 import { MomentLinks, MomentStrip } from "../../components/timeline/moment_strip";
 import { CopyButton } from "../../components/copy_button";
 import { ExternalLink } from "../../components/external_link";
-import { Icon } from "../../components/icon";
 import { Breakable, Sentence } from "../../components/sentence";
 import { Duration, WrappingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
@@ -16,13 +15,14 @@ import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import {
+  CONFIDENCE,
   EVIDENCE_LABELS,
   gainTime,
   opening,
   rangeText,
-  SEVERITY_LABELS,
   wholeOf,
   withoutGain,
+  withoutGainWhy,
 } from "../../model/findings";
 import { withCode } from "../../model/links";
 import { longestLink, momentOf, momentsOf } from "../../model/moments";
@@ -32,8 +32,10 @@ import type { Changes } from "../../model/url_state";
 
 interface FindingCardProps {
   finding: DiagnosedFinding;
-  /** Its place in the list, from 1. */
-  place: number;
+  /** Whether it is the first, which shows its picture unasked. */
+  first: boolean;
+  /** The findings before it that are about the same time. */
+  same: readonly DiagnosedFinding[];
   /** Where kernels are looked up. */
   firstIteration: number | null;
   manyGpus: boolean;
@@ -42,54 +44,50 @@ interface FindingCardProps {
 }
 
 /** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
-export function FindingCard({ finding, place, firstIteration, manyGpus, marked }: FindingCardProps) {
-  const { rule, heading, severity, confidence, title, action, gain, evidence } = finding;
+export function FindingCard({ finding, first, same, firstIteration, manyGpus, marked }: FindingCardProps) {
+  const { rule, heading, confidence, title, action, gain, evidence } = finding;
   const [open, toggle] = useUrlSet("findings.open");
-  const [closed, toggleClosed] = useUrlSet("findings.closed");
-  // The first one shows its evidence unasked.
-  const shown = place === 1 ? !closed.has(rule) : open.has(rule);
+  const shown = open.has(rule);
   const link = finding.link ?? "";
   const row = useOneStop<HTMLParagraphElement>();
   const why = gain?.how ?? "";
   const moments = momentsOf(evidence);
-  const untold = gain === null ? "" : withoutStop(gain.cannot_tell ?? "");
+  const untold = withoutGainWhy(gain);
   // Where there is room for it beside the words, each finding shows its picture.
   const [besides] = useState(() => window.matchMedia("(width >= 1500px)").matches);
-  // A gain that is known says how much matters, by which they are sorted; a second scale beside it would contradict.
-  const asks = gain?.high_ns == null;
   return (
-    <article class={`panel finding ${asks ? `finding-${severity}` : ""}`} aria-label={heading}>
+    <article class="panel finding" aria-label={heading}>
       <Gain finding={finding} whole={wholeOf(marked)} />
       <div class="finding-text">
         <header class="finding-head">
           <h2>{heading}</h2>
-          {asks && (
-            <span class={`finding-severity severity-${severity}`}>
-              <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
+          {same.map((other) => (
+            <span key={other.rule} class="muted" data-tip="Both are about the same time: their gains do not add up">
+              overlaps “{other.heading}”
             </span>
-          )}
-          <span class="muted">confidence {confidence}</span>
+          ))}
+          <span class="muted" data-tip={CONFIDENCE}>
+            confidence {confidence}
+          </span>
         </header>
         <p class="finding-title">
           <Sentence text={title} />
         </p>
         <p class="finding-action" {...row}>
-          <span>
-            <Sentence text={withCode(action)} />{" "}
-            {link !== "" && !action.includes(link) && <ExternalLink href={link}>{"Read\u00a0more"}</ExternalLink>}
-          </span>
+          <Sentence text={withCode(action)} />{" "}
+          {link !== "" && !action.includes(link) && <ExternalLink href={link}>{"Read\u00a0more"}</ExternalLink>}
           <CopyButton text={action} what="what to do" />
         </p>
         <WaitNote rule={rule} />
         {untold !== "" && (
           <p class="muted">
-            Gain not known: <Sentence text={untold} />
+            <Sentence text={untold} />
           </p>
         )}
         {moments.length > 0 && (
           <>
             <MomentLinks moments={moments} />
-            {(shown || besides) && <MomentStrip moments={moments} />}
+            {(first || shown || besides) && <MomentStrip moments={moments} />}
           </>
         )}
         {(evidence.length > 0 || why !== "") && (
@@ -98,8 +96,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
               onClick={(event) => {
                 // The URL opens it; what is seen to be open then stays so in a link.
                 event.preventDefault();
-                if (place === 1) toggleClosed(rule);
-                else toggle(rule);
+                toggle(rule);
               }}
             >
               {why === "" ? "" : "How the gain is estimated"}
@@ -127,9 +124,6 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
     </article>
   );
 }
-
-/** Some reasons are whole sentences, some are parts of one. */
-const withoutStop = (reason: string): string => (reason === "" ? "" : `${reason.replace(/\.$/, "")}.`);
 
 /** What a finding gains; else the time that it is about. */
 function Gain({ finding, whole }: { finding: DiagnosedFinding; whole: string }) {

@@ -10,7 +10,7 @@ import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { scaleSaid, wholeOf } from "../../model/findings";
+import { sameTime, wholeOf } from "../../model/findings";
 import { FindingCard } from "./finding_card";
 
 /** A finding of the database's own detectors in the form of the diagnosis. */
@@ -69,16 +69,17 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
     <FindingCard
       key={finding.rule + finding.title}
       finding={finding}
-      place={i + 1}
+      first={i === 0}
+      same={sameTime(finding, findings.slice(0, i))}
       firstIteration={first}
       marked={diagnosis?.marked ?? judged.marked}
       manyGpus={data.gpu_utilization.devices.length > 1}
     />
   );
-  const gains = findings.some(({ gain }) => gain !== null);
+  const gains = findings.some(({ gain }) => gain?.high_ns != null);
   return (
     <div class="findings">
-      <Summary count={findings.length} gains={gains} diagnosis={diagnosis} />
+      <Summary findings={findings} gains={gains} diagnosis={diagnosis} />
       {!judged.judged && (
         <Message icon="warning" title="The rules could not be run">
           <p>
@@ -111,7 +112,16 @@ function Nothing({ judgeable, undecided }: { judgeable: boolean; undecided: bool
   );
 }
 
-function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; diagnosis: Diagnosis | null }) {
+function Summary({
+  findings,
+  gains,
+  diagnosis,
+}: {
+  findings: readonly DiagnosedFinding[];
+  gains: boolean;
+  diagnosis: Diagnosis | null;
+}) {
+  const count = findings.length;
   return (
     <header class="headline">
       <h2>
@@ -125,8 +135,19 @@ function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; d
         .
       </h2>
       {gains && (
-        <p class="model-line">
-          Begin at the top. {scaleSaid(diagnosis?.marked ?? true)} Gains about the same time do not add up.
+        <p class="model-line finding-scale">
+          <span>Bars are shares of {wholeOf(diagnosis?.marked ?? true)}:</span>
+          <span>
+            <span class="swatch whisker-low" /> gained at least
+          </span>
+          <span>
+            <span class="swatch whisker-high" /> at most
+          </span>
+          {findings.some(({ gain, share }) => gain?.high_ns == null && (share ?? 0) > 0) && (
+            <span>
+              <span class="swatch whisker-about" /> what it is about, no gain known
+            </span>
+          )}
         </p>
       )}
       {!gains && count > 0 && <p class="model-line">The recording does not show what would be gained.</p>}
