@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ai as e,dr as t,er as n,ii as r,wa as i}from"./frame-C6I3laWb.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${r(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let r=o(n().busy);return r===``?null:e(i,{children:[r,` `,e(t,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};

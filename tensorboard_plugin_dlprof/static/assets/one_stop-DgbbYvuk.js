@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ai as e,pn as t}from"./frame-C6I3laWb.js";function n({children:n}){return e(`div`,{class:`one-stop`,...t(),children:n})}export{n as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ai as e,E as t,dn as n,fn as r,qr as i}from"./frame-C6I3laWb.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=t(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return e(`div`,{children:[e(r,{segments:c,whole_ns:l,label:`Kernel time by precision, ${i(l)}`,height:24}),e(n,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};
