@@ -1,6 +1,7 @@
 import type { DashboardResponse } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
+import { Sentence } from "../../components/sentence";
 import { recordedSentence } from "../../model/recorded";
 
 /** What the recording could not tell, so that nobody takes a gap for a zero. */
@@ -31,7 +32,12 @@ export function Coverage({ data }: { data: DashboardResponse }) {
             <Icon name={severity === "info" ? "info" : "warning"} />
             <span>
               {severity !== "info" && <span class="visually-hidden">{severity}: </span>}
-              {message} {hint !== "" && <span class="muted">{hint}</span>}
+              <Sentence text={message} />{" "}
+              {hint !== "" && (
+                <span class="muted">
+                  <Sentence text={hint} />
+                </span>
+              )}
             </span>
           </li>
         ))}

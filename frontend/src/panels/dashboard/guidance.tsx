@@ -13,8 +13,7 @@ export function Guidance({ data }: { data: DashboardResponse }) {
         <ul class="guidance">
           <li>This GPU has no {data.matrix_unit}s, which came with compute capability 7.0.</li>
           <li>
-            Narrower types still halve the bytes that are read and written: <NarrowTypes framework={framework} />{" "}
-            <NarrowTypesLink framework={framework} />
+            FP16 still halves the bytes that are read and written. <NarrowTypesLink framework={framework} />
           </li>
         </ul>
       </Panel>

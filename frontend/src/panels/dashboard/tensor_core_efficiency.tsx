@@ -4,7 +4,7 @@ import { Panel } from "../../components/panel";
 import { UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { hasOps } from "../../model/headline";
+import { hasKernels, hasOps } from "../../model/headline";
 import { colourOf } from "../../model/resources";
 
 export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
@@ -23,11 +23,13 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
         <p class="nothing">
           {!data.has_matrix_units
             ? `This GPU has no ${unit}s.`
-            : !hasOps(data)
-              ? `No ops were recorded, so which kernels could use ${unit}s is not known.`
-              : (data.model.eligible_ops ?? 0) > 0
-                ? "No kernel of an eligible op was recorded."
-                : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not say." : "."}`}
+            : !hasKernels(data)
+              ? "This recording holds no kernel."
+              : !hasOps(data)
+                ? `No ops were recorded, so which kernels could use ${unit}s is not known.`
+                : (data.model.eligible_ops ?? 0) > 0
+                  ? "No kernel of an eligible op was recorded."
+                  : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not say." : "."}`}
         </p>
       ) : (
         <Donut

@@ -85,17 +85,19 @@ export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
       about={`The ten largest of these groups, over all GPUs and calls; times and calls are means of an iteration. A row opens the group with its ops and kernels. ${onGpu ? "DLProf: Top 10 GPU Ops." : "No GPU work was recorded."}`}
       class="span-all"
       tools={
-        <>
-          <Choice
-            label="Group by"
-            options={groupings}
-            value={by}
-            to={(id) => ({ "top.by": id === "path" ? null : id })}
-          />
-          <ViewLink class="more-button" to={{ view: "ops", "ops.by": by === "path" ? null : by }}>
-            {page === null ? "All" : `All ${formatCount(page.total)}`} <Icon name="right" />
-          </ViewLink>
-        </>
+        page?.total !== 0 && (
+          <>
+            <Choice
+              label="Group by"
+              options={groupings}
+              value={by}
+              to={(id) => ({ "top.by": id === "path" ? null : id })}
+            />
+            <ViewLink class="more-button" to={{ view: "ops", "ops.by": by === "path" ? null : by }}>
+              {page === null ? "All" : `All ${formatCount(page.total)}`} <Icon name="right" />
+            </ViewLink>
+          </>
+        )
       }
     >
       {page === null ? (
@@ -139,7 +141,8 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
     return <p class="nothing">Nothing here has any {time === "gpu_time_ns" ? "GPU" : "CPU"} time.</p>;
   const has = (key: string): boolean =>
     page.columns.some((column) => column.key === key) && rows.some((row) => row[key] !== null && row[key] !== "");
-  const tells = (key: string): boolean => matrixUnit !== "" && has(key);
+  const isShareTold = matrixUnit !== "" && has("tensor_core_fraction");
+  const isUseTold = matrixUnit !== "" && !isShareTold && has("using_tensor_cores");
   const total = page.totals[time] ?? null;
   const shareOfRow = (row: Row): number | null => shareOf(numberOf(row, time), total);
   const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
@@ -175,7 +178,7 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
             <th scope="col" class="share">
               Share
             </th>
-            {tells("tensor_core_fraction") && (
+            {isShareTold && (
               <th
                 scope="col"
                 class="right narrow"
@@ -184,7 +187,7 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
                 On {core}
               </th>
             )}
-            {tells("using_tensor_cores") && (
+            {isUseTold && (
               <th scope="col" class="right narrow" data-tip={`Whether ${matrixUnit}s are used`}>
                 On {core}
               </th>
@@ -258,14 +261,12 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
                   </span>
                   <span class="number">{formatShare(share)}</span>
                 </td>
-                {tells("tensor_core_fraction") && (
+                {isShareTold && (
                   <td class="right number">
                     {percentOrDash(isEligible(row) ? numberOf(row, "tensor_core_fraction") : null)}
                   </td>
                 )}
-                {tells("using_tensor_cores") && (
-                  <td class="right">{using === true ? "yes" : using === false ? "–" : "unknown"}</td>
-                )}
+                {isUseTold && <td class="right">{using === true ? "yes" : using === false ? "–" : "unknown"}</td>}
                 {has("bound") && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
                 {has("gain_ns") && (
                   <td class="right number" data-tip={gain === null ? undefined : inAll(Math.round(gain))}>
@@ -291,8 +292,11 @@ const NAMES_AT_FIRST = 400;
 const PADDING = 20;
 const GAP = 10;
 
-/** Whether any of its ops could use matrix units; those that do can. */
+/** Whether any of its ops could use matrix units: those that do, and those of which it is told why they do not. */
 const isEligible = (row: Row): boolean =>
-  (numberOf(row, "tensor_core_fraction") ?? 0) > 0 || (numberOf(row, "eligible_ops") ?? 0) > 0 || row.eligible === true;
+  (numberOf(row, "tensor_core_fraction") ?? 0) > 0 ||
+  (numberOf(row, "eligible_ops") ?? 0) > 0 ||
+  row.eligible === true ||
+  textOf(row, "cause") !== "";
 
 const percentOrDash = (share: number | null): string => (share === null ? "–" : formatShare(share));
