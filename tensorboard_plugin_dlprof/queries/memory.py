@@ -155,17 +155,40 @@ def memory_curve(
     }
 
 
+def _peak_in(
+    connection: sqlite3.Connection, facts: Facts, start: int | None, stop: int | None
+) -> tuple[int, int | None, int]:
+    """The state of the first peak of a window, as ``state_of`` has it: of several at one moment the highest."""
+    steps = read_states(connection, facts, start, stop)
+    first = int(steps.axis[0]) if start is None else start
+    last = int(steps.axis[-1]) if stop is None else max(stop, first)
+    steps, place = _highest(connection, facts, steps, first, last)
+    if steps.first_state is None:
+        return state_of(connection, facts, int(steps.axis[place]))
+    time_ns = int(steps.axis[place]) if facts.timed else None
+    return steps.first_state + place, time_ns, int(steps.high_bytes[place])
+
+
 def _peak_at(connection: sqlite3.Connection, facts: Facts, steps: Steps, first: int, last: int) -> int:
     """The first moment of a window when most is in use."""
-    place = int(np.argmax(np.where(steps.axis <= last, steps.high_bytes, -1)))
+    steps, place = _highest(connection, facts, steps, first, last)
+    return min(max(int(steps.axis[place]), first), last)
+
+
+def _highest(connection: sqlite3.Connection, facts: Facts, steps: Steps, first: int, last: int) -> tuple[Steps, int]:
+    """Rows of the curve around the first peak of a window, as fine as they are stored, and its place in them."""
+    # Whole parts are read; the state that holds when the window begins belongs to it.
+    low = max(int(np.searchsorted(steps.axis, first, side="right")) - 1, 0)
+    high = max(int(np.searchsorted(steps.axis, last, side="right")), low + 1)
+    place = low + int(np.argmax(steps.high_bytes[low:high]))
     if steps.first_state is None:
         # A row stands for several states: those of it are read.
+        most, start = int(steps.high_bytes[place]), int(steps.axis[place])
         stop = int(steps.axis[place + 1]) if place + 1 < len(steps.axis) else last
-        most = int(steps.high_bytes[place])
         with damage_told(connection):
-            steps = read_states(connection, facts, int(steps.axis[place]), min(stop, last))
-        place = int(np.argmax(steps.high_bytes == most))
-    return min(max(int(steps.axis[place]), first), last)
+            steps = read_states(connection, facts, start, min(stop, last))
+        place = int(np.argmax((steps.high_bytes == most) & (steps.axis >= start)))
+    return steps, place
 
 
 def _marks(connection: sqlite3.Connection, device: int, kind: str, first: int, last: int, bins: int) -> list[int]:
@@ -212,12 +235,21 @@ def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: I
     return [{"category": name, "bytes": result[name].tolist()} for name in order]
 
 
-def memory_at(connection: sqlite3.Connection, scope: Scope, device: int, moment: int) -> dict[str, Any]:
+def memory_at(
+    connection: sqlite3.Connection,
+    scope: Scope,
+    device: int,
+    moment: int | None,
+    window: tuple[int | None, int | None] = (None, None),
+) -> dict[str, Any]:
     """What is in use at a moment (ns, or number of an event), by category and by who allocated it, and the largest
-    blocks with what their ops cost."""
+    blocks with what their ops cost; without a moment, at the first peak of a window."""
     facts = facts_of(connection, device)
     with damage_told(connection):
-        state, time_ns, in_use = state_of(connection, facts, moment)
+        if moment is None:
+            state, time_ns, in_use = _peak_in(connection, facts, *window)
+        else:
+            state, time_ns, in_use = state_of(connection, facts, moment)
         blocks = open_blocks_of(connection, facts, state)
         owners, stacks = owners_of(connection, device), stacks_of(connection, device)
         check_texts(blocks, owners, stacks)

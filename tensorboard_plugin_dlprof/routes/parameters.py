@@ -124,10 +124,14 @@ class MemoryBlockRequest(MemoryRequest, frozen=True, kw_only=True):
 
 
 class MemoryAtRequest(MemoryRequest, frozen=True, kw_only=True):
-    """Memory at a moment."""
+    """Memory at a moment, or at the peak of a window."""
 
-    time: Farthest = 0
-    """Nanosecond or event."""
+    time: Farthest | None = None
+    """Nanosecond or event; by default of the window's first peak."""
+    start: Farthest | None = msgspec.field(default=None, name="from")
+    """First nanosecond or event of the window; by default of the recording."""
+    stop: Farthest | None = msgspec.field(default=None, name="to")
+    """Last nanosecond or event of the window."""
 
 
 class WindowRequest(ProfileRequest, frozen=True, kw_only=True):

@@ -55,7 +55,9 @@ VIEWS: Mapping[str, Callable[[Connection, Scope, Any], Any]] = MappingProxyType(
         ),
         "/memory_segments": lambda con, _, asked: memory_segments(con, asked.device),
         "/memory_block": lambda con, _, asked: segment_block(con, asked.device, asked.segment, asked.block),
-        "/memory_at": lambda con, scope, asked: memory.memory_at(con, scope, asked.device, asked.time),
+        "/memory_at": lambda con, scope, asked: memory.memory_at(
+            con, scope, asked.device, asked.time, (asked.start, asked.stop)
+        ),
     }
 )
 """What each route answers about an aggregation."""

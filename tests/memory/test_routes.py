@@ -98,6 +98,13 @@ def test_every_question_of_the_page(server: Server, database: Path) -> None:
     assert (curve["peak_at"], curve["segments_taken"], curve["segments_returned"]) == (20_000, [0], [])
     window = asked(server, database, "/memory_curve?device=0&from=25000&to=35000&bins=2&")
     assert (window["peak_at"], window["segments_taken"]) == (25_000, [])
+    whole = asked(server, database, "/memory?")["devices"]["0"]
+    peak = asked(server, database, "/memory_at?device=0&")
+    assert (peak["at_ns"], peak["in_use_bytes"]) == (whole["peak_ns"], whole["peak_bytes"])
+    assert peak["at_peak"] == whole["at_peak"]
+    curve = asked(server, database, "/memory_curve?device=0&from=31000&to=39000&")
+    peak = asked(server, database, "/memory_at?device=0&from=31000&to=39000&")
+    assert peak["in_use_bytes"] == max(curve["in_use_max_bytes"]) == sum(row["bytes"] for row in peak["at_peak"])
     table = asked(server, database, "/table?table=memory_blocks&device=0&from=31000&to=39000&")
     assert [row["size_bytes"] for row in table["rows"]] == [4 * MB]
     held = asked(server, database, "/memory_segments?device=0&")

@@ -265,9 +265,9 @@ export const fetchMemoryBlock = (
 export const fetchMemoryAt = (
   scope: ProfileScope,
   device: number,
-  time: number,
+  moment: { time?: number; from?: number; to?: number },
   signal: AbortSignal,
-): Promise<MemoryAt> => ask("memory_at", { ...ofScope(scope), device, time }, signal);
+): Promise<MemoryAt> => ask("memory_at", { ...ofScope(scope), device, ...moment }, signal);
 
 export const fetchEfficiency = (scope: ProfileScope, signal: AbortSignal): Promise<EfficiencyResponse> =>
   ask("efficiency", ofScope(scope), signal);

@@ -8,7 +8,7 @@ import { ViewLink } from "../../components/view_link";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { Findings, fullestOf } from "./memory";
-import { MemoryCurve } from "./memory_curve";
+import { MemoryCurve, WholeRecording } from "./memory_curve";
 
 export function MemoryAtAGlance() {
   const scope = useScope();
@@ -24,15 +24,18 @@ export function MemoryAtAGlance() {
       {device.events > 0 && (
         <Panel
           title={`Memory over Time, GPU ${id}`}
-          about="A click opens what is held at that moment; drag to zoom in, double click to zoom out."
+          about="A click opens what is held at that moment; drag to zoom in."
           picture
           tools={
-            <ViewLink class="more-button" to={{ view: "memory" }}>
-              Memory <Icon name="right" />
-            </ViewLink>
+            <>
+              <WholeRecording />
+              <ViewLink class="more-button" to={{ view: "memory" }}>
+                Memory <Icon name="right" />
+              </ViewLink>
+            </>
           }
         >
-          <MemoryCurve id={id} device={device} time={null} named={[]} />
+          <MemoryCurve id={id} device={device} time={null} />
         </Panel>
       )}
       <Findings findings={device.findings} />

@@ -25,7 +25,7 @@ import { recordedMeanwhile, isOfMemory } from "../../model/same_time";
 import { categoryColour } from "../../model/memory_categories";
 import { wholeNumber } from "../../model/url_state";
 import { HeldBlocks } from "./held_blocks";
-import { MemoryCurve } from "./memory_curve";
+import { MemoryCurve, useMemoryRange, WholeRecording } from "./memory_curve";
 import { Segments } from "./segments";
 
 /** Where a sentence of the headline ends and another begins. */
@@ -65,10 +65,8 @@ export function Memory() {
               <Headline text={rest.join(" ")} />
             </span>
           )}
-          {isUnknown(device) ? (
+          {isUnknown(device) && (
             <span>This recording does not tell which blocks hold it. A memory snapshot of PyTorch does.</span>
-          ) : (
-            device.findings.length === 0 && <span>No rule about memory found anything to change.</span>
           )}
         </p>
         <RecordedMeanwhile profile={scope.profile} />
@@ -159,12 +157,14 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const scope = useScope();
   const url = useUrl();
   const time = wholeNumber(url["memory.at"]);
-  const moment = useQuery<MemoryAt>(time === null ? null : scopeKey(scope, "memory_at", id, time), (signal) =>
-    fetchMemoryAt(scope, Number(id), time ?? 0, signal),
+  const range = useMemoryRange();
+  // At the clicked moment, else at the peak of the window.
+  const asked = time !== null ? { time } : range !== null ? { from: range[0], to: range[1] } : null;
+  const moment = useQuery<MemoryAt>(
+    asked === null ? null : scopeKey(scope, "memory_at", id, JSON.stringify(asked)),
+    (signal) => fetchMemoryAt(scope, Number(id), asked ?? {}, signal),
   );
-  const [low, high] = [wholeNumber(url["memory.from"]), wholeNumber(url["memory.to"])];
-  const range = low !== null && high !== null && low < high ? ([low, high] as const) : null;
-  const at = time === null ? null : moment.data;
+  const at = asked === null ? null : moment.data;
   const rows = at?.at_peak ?? device.at_peak;
   // Only snapshots have stacks.
   const groupings = GROUPINGS.filter(([by]) => by !== "stack" || device.by_stack.length > 0);
@@ -175,17 +175,24 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const ofDriver = device.at_peak.some(({ category }) => category === "taken from the driver");
   // Without events only the end is known.
   const most = device.events > 0 ? "At the Peak" : "At the End";
-  const when = at === null ? most : device.peak_ns === null ? "At the Clicked Event" : "At the Clicked Moment";
+  const when =
+    at === null
+      ? most
+      : time === null
+        ? "At the Peak of the Window"
+        : device.peak_ns === null
+          ? "At the Clicked Event"
+          : "At the Clicked Moment";
   const unknown = isUnknown(device);
-  const held = !unknown && (
+  const held = (drawn: readonly string[]) => (
     <div class="memory-held-then">
       <h3>
         {when}: {formatBytes(whole)} {device.relative ? "more than at the start" : device.peak_of}
       </h3>
       <table class="plain-table">
         <tbody>
-          {rows.map(({ category, bytes, blocks }) => (
-            <tr key={category} data-tip={exactly(category, bytes, blocks)}>
+          {[...rows, ...notHeld(rows, drawn)].map(({ category, bytes, blocks }) => (
+            <tr key={category} class={bytes === 0 ? "muted" : ""} data-tip={exactly(category, bytes, blocks)}>
               <th scope="row">
                 <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
               </th>
@@ -198,7 +205,7 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
       {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
       {time !== null && (
         <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
-          Show the peak
+          Show the peak{range !== null && " of the window"}
         </button>
       )}
     </div>
@@ -216,19 +223,17 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
               ofDriver
                 ? "What allocations took from the driver: a framework's allocator takes pieces in which it keeps many tensors."
                 : "Memory in use by tensors, and what the framework's allocator has reserved from the GPU."
-            } Click to see what is held at a moment; drag to zoom in, double click to zoom out.${unknown ? "" : ` ${about}`}`}
+            } Click to see what is held at a moment; drag to zoom in.${unknown ? "" : ` ${about}`}`}
             picture
+            tools={<WholeRecording />}
           >
-            <div class="memory-over-time">
-              <MemoryCurve id={id} device={device} time={time} named={unknown ? [] : rows} />
-              {held}
-            </div>
+            <MemoryCurve id={id} device={device} time={time} {...(unknown ? {} : { beside: held })} />
           </Panel>
         ) : (
-          held &&
+          !unknown &&
           rows.length > 1 && (
             <Panel title={`Memory, GPU ${id}`} about={about}>
-              {held}
+              {held([])}
             </Panel>
           )
         )}
@@ -267,6 +272,13 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
     </>
   );
 }
+
+/** What the picture shows and nothing is held of: the list beside it is its legend. */
+const notHeld = (rows: readonly { category: string }[], drawn: readonly string[]) =>
+  [...drawn]
+    .reverse()
+    .filter((category) => rows.every((row) => row.category !== category))
+    .map((category) => ({ category, bytes: 0, blocks: 0 }));
 
 /** The share of a whole; values that count from the start of the recording, or contradict each other, are no parts of one. */
 const partOf = (bytes: number, whole: number): number | null =>
@@ -307,6 +319,9 @@ function Row({ name, bytes, blocks, whole }: RowProps) {
 /** So few bars have room for their numbers. */
 const FEW = 12;
 
+/** Bars that differ by less of the highest look equal. */
+const ALIKE = 0.02;
+
 /** Peak and end of each iteration, and whether memory grows. */
 function Iterations({ device }: { device: MemoryDevice }) {
   const { iterations, leak } = device;
@@ -319,6 +334,18 @@ function Iterations({ device }: { device: MemoryDevice }) {
   }[leak.verdict];
   const shown = iterations.slice(0, 60);
   const few = shown.length <= FEW;
+  const peaks = iterations.map(({ peak_bytes: peak }) => peak);
+  const ends = iterations.map(({ end_bytes: end }) => end);
+  if ([peaks, ends].every((values) => Math.max(...values) - Math.min(...values) < ALIKE * most))
+    return (
+      <Panel title="Over Iterations">
+        <p>
+          Each of the {exactNumber(iterations.length)} iterations peaks at{" "}
+          {[...new Set([Math.min(...peaks), most].map(formatBytes))].join(" to ")}
+          {device.relative && " more than at the start"}. {verdict}
+        </p>
+      </Panel>
+    );
   return (
     <Panel title="Over Iterations" about="The peak of each iteration, and what is still in use at its end." picture>
       <p>{verdict}</p>

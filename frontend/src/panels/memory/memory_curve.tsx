@@ -1,4 +1,5 @@
 /** Memory in use and reserved over time, as areas. Each bin shows its most, so that no peak is lost at any zoom. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { fetchMemoryCurve } from "../../api/client";
@@ -13,6 +14,7 @@ import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { labelStep } from "../../model/chart";
 import { categoryColour, phaseColour } from "../../model/memory_categories";
+import { mergedPhases } from "../../model/memory_phases";
 import { wholeNumber } from "../../model/url_state";
 
 const HEIGHT = 280;
@@ -36,16 +38,32 @@ interface CurveProps {
   device: MemoryDevice;
   /** The clicked moment. */
   time: number | null;
-  /** The categories that the list beside it names. */
-  named: readonly { category: string }[];
+  /** What stands beside it, of the categories that it draws, and is their legend. */
+  beside?: (drawn: readonly string[]) => ComponentChildren;
 }
 
-export function MemoryCurve({ id, device, time, named }: CurveProps) {
-  const scope = useScope();
+/** The window that is zoomed into; null for the whole recording. */
+export function useMemoryRange(): readonly [number, number] | null {
   const url = useUrl();
-  const [measure, width] = useWidth(1000);
   const [low, high] = [wholeNumber(url["memory.from"]), wholeNumber(url["memory.to"])];
-  const range = low !== null && high !== null && low < high ? ([low, high] as const) : null;
+  return low !== null && high !== null && low < high ? [low, high] : null;
+}
+
+/** Back from a window. */
+export function WholeRecording() {
+  if (useMemoryRange() === null) return null;
+  return (
+    <button type="button" class="button" onClick={() => navigate({ "memory.from": null, "memory.to": null }, true)}>
+      Whole recording
+    </button>
+  );
+}
+
+export function MemoryCurve({ id, device, time, beside }: CurveProps) {
+  const scope = useScope();
+  const [measure, width] = useWidth(1000);
+  const range = useMemoryRange();
+  const [pointed, setPointed] = useState<number | null>(null);
   // Before the first event is -1.
   const text = (moment: number): string => String(Math.max(moment, 0));
   const setRange = (next: readonly [number, number] | null): void =>
@@ -54,8 +72,9 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
   const onMoment = (moment: number): void => navigateStep({ view: "memory", "memory.at": text(moment) });
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
   const bins = Math.max(50, Math.min(Math.round((width - LEFT) / 2), 1000));
-  const query = useQuery<MemoryCurveResponse>(scopeKey(scope, "memory_curve", id, low, high, bins), (signal) =>
-    fetchMemoryCurve(scope, Number(id), range, bins, signal),
+  const query = useQuery<MemoryCurveResponse>(
+    scopeKey(scope, "memory_curve", id, range?.[0], range?.[1], bins),
+    (signal) => fetchMemoryCurve(scope, Number(id), range, bins, signal),
   );
   const curve = query.data;
   if (curve === null)
@@ -76,15 +95,15 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
   const inner = width - LEFT;
   const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
-  // The list beside it names those that are held then; the others stand below, in the order of the areas.
-  const keys = layers.filter(({ category }) => named.every((each) => each.category !== category)).reverse();
+  const drawn = layers.map(({ category }) => category);
   const iterations = unit === "ns" ? ticksOf(device.iterations, from, to, inner) : [];
   const marks = marksOf(device, unit === "ns").filter(({ at }) => at >= from && at <= to);
   const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
   const plotTop = namesTop + NAMES * Math.max(...marks.map(({ row }) => row + 1), 1);
   const y = (bytes: number): number => plotTop + (1 - bytes / top) * (HEIGHT - plotTop - BOTTOM);
   const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
-  const phases = unnamedPhases(curve.phases, (from, to) => x(to) - x(from));
+  const parts = mergedPhases(curve.phases, (to - from) / Math.max(inner, 1));
+  const phases = unnamedPhases(parts, (from, to) => x(to) - x(from));
   const momentAt = (event: MouseEvent): number => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     const share = Math.min(Math.max((event.clientX - box.left - LEFT) / Math.max(inner, 1), 0), 1);
@@ -107,161 +126,254 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
     setRange([Math.round(Math.max(now - quarter, from)), Math.round(Math.min(now + quarter, to))]);
   };
   const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, + zooms in, Escape shows all.`;
+  const bin = pointed === null ? -1 : binOf(pointed, curve);
   return (
-    <div ref={measure}>
-      <svg
-        class="picture memory-curve"
-        width={width}
-        height={HEIGHT}
-        role="img"
-        tabindex={0}
-        aria-label={label}
-        onMouseDown={(event) => setDrag([momentAt(event), momentAt(event)])}
-        onMouseMove={(event) => drag !== null && setDrag([drag[0], momentAt(event)])}
-        onMouseUp={finish}
-        onMouseLeave={() => setDrag(null)}
-        onDblClick={() => setRange(null)}
-        onKeyDown={(event) => {
-          if (event.key === "ArrowLeft") step(-0.01);
-          else if (event.key === "ArrowRight") step(0.01);
-          else if (event.key === "+") lookCloser();
-          else if (event.key === "Escape") setRange(null);
-          else return;
-          event.preventDefault();
-        }}
-      >
-        {curve.phases.map(({ phase, from: begin, to: end }, number) => (
-          <PhaseSpan
-            key={number}
-            phase={phase}
-            x={x(begin)}
-            width={x(end) - x(begin)}
-            about={unit === "ns" ? `${phase}: ${formatDuration(end - begin)}` : phase}
-          />
-        ))}
-        {byteTicks(top).map((bytes) => (
-          <g key={bytes}>
-            <line class="grid-line" x1={LEFT} x2={width} y1={y(bytes)} y2={y(bytes)} />
-            <text class="axis" x={LEFT - 6} y={y(bytes) + 4} text-anchor="end">
-              {withoutZeros(formatBytes(bytes))}
-            </text>
-          </g>
-        ))}
-        {reserved !== null && <path class="memory-reserved" d={outline(reserved, inner, y, false)} />}
-        {layers.map(({ category, upTo }) => (
-          <path key={category} fill={categoryColour(category)} d={outline(upTo, inner, y, true)} />
-        ))}
-        <path class={layers.length > 0 ? "memory-outline" : "memory-in-use"} d={outline(inUse, inner, y, true)} />
-        {shownCapacity !== null && (
-          <g>
-            <line class="memory-capacity" x1={LEFT} x2={width} y1={y(shownCapacity)} y2={y(shownCapacity)} />
-            {/* At the side where the peak is not. */}
-            <text
-              class="axis"
-              x={peakIsLeft ? width - 4 : LEFT + 4}
-              y={y(shownCapacity) - 4}
-              text-anchor={peakIsLeft ? "end" : "start"}
-            >
-              the GPU's {formatBytes(shownCapacity)}
-            </text>
-          </g>
-        )}
-        {iterations.map(({ number, start_ns: start }) => (
-          <g key={number}>
-            <line class="memory-tick" x1={x(start)} x2={x(start)} y1={plotTop} y2={HEIGHT - BOTTOM} />
-            {x(start) > LEFT + ENDS && x(start) < width - ENDS && (
-              <text class="axis" x={x(start)} y={HEIGHT - 6} text-anchor="middle">
-                iteration {number}
-              </text>
-            )}
-          </g>
-        ))}
-        {iterations.length === 0 &&
-          roundMoments(from, to, inner).map((moment) => (
-            <g key={moment}>
-              <line class="memory-tick" x1={x(moment)} x2={x(moment)} y1={plotTop} y2={HEIGHT - BOTTOM} />
-              <text class="axis" x={x(moment)} y={HEIGHT - 6} text-anchor="middle">
-                {withoutZeros(shown(moment))}
+    <div class="memory-over-time">
+      <div ref={measure} class="memory-frame">
+        <svg
+          class="picture memory-curve"
+          width={width}
+          height={HEIGHT}
+          role="img"
+          tabindex={0}
+          aria-label={label}
+          onMouseDown={(event) => setDrag([momentAt(event), momentAt(event)])}
+          onMouseMove={(event) => {
+            setPointed(momentAt(event));
+            if (drag !== null) setDrag([drag[0], momentAt(event)]);
+          }}
+          onMouseUp={finish}
+          onMouseLeave={() => {
+            setDrag(null);
+            setPointed(null);
+          }}
+          onDblClick={() => setRange(null)}
+          onKeyDown={(event) => {
+            if (event.key === "ArrowLeft") step(-0.01);
+            else if (event.key === "ArrowRight") step(0.01);
+            else if (event.key === "+") lookCloser();
+            else if (event.key === "Escape") setRange(null);
+            else return;
+            event.preventDefault();
+          }}
+        >
+          {parts.map(({ phase, from: begin, to: end }, number) => (
+            <PhaseSpan
+              key={number}
+              phase={phase}
+              x={x(begin)}
+              width={x(end) - x(begin)}
+              about={unit === "ns" ? `${phase}: ${formatDuration(begin)} to ${formatDuration(end)}` : phase}
+            />
+          ))}
+          {byteTicks(top).map((bytes) => (
+            <g key={bytes}>
+              <line class="grid-line" x1={LEFT} x2={width} y1={y(bytes)} y2={y(bytes)} />
+              <text class="axis" x={LEFT - 6} y={y(bytes) + 4} text-anchor="end">
+                {withoutZeros(formatBytes(bytes))}
               </text>
             </g>
           ))}
-        {marks.map(({ at, name, row }, number) => (
-          <g key={`${name} ${at} ${number}`}>
-            <line class="memory-mark" x1={x(at)} x2={x(at)} y1={plotTop - NAMES * (row + 1)} y2={HEIGHT - BOTTOM} />
-            {/* Failures in a row have one name. */}
-            {(marks[number - 1]?.row !== row || x(at) - x(marks[number - 1]?.at ?? from) > ENDS) && (
+          {reserved !== null && <path class="memory-reserved" d={outline(reserved, inner, y, false)} />}
+          {layers.map(({ category, upTo }) => (
+            <path key={category} fill={categoryColour(category)} d={outline(upTo, inner, y, true)} />
+          ))}
+          <path class={layers.length > 0 ? "memory-outline" : "memory-in-use"} d={outline(inUse, inner, y, true)} />
+          {shownCapacity !== null && (
+            <g>
+              <line class="memory-capacity" x1={LEFT} x2={width} y1={y(shownCapacity)} y2={y(shownCapacity)} />
+              {/* At the side where the peak is not. */}
               <text
                 class="axis"
-                x={x(at) + (x(at) > width - ENDS ? -4 : 4)}
-                y={plotTop - NAMES * row - 4}
-                text-anchor={x(at) > width - ENDS ? "end" : "start"}
+                x={peakIsLeft ? width - 4 : LEFT + 4}
+                y={y(shownCapacity) - 4}
+                text-anchor={peakIsLeft ? "end" : "start"}
               >
-                {name}
+                the GPU's {formatBytes(shownCapacity)}
               </text>
-            )}
-          </g>
-        ))}
-        {(
-          [
-            ["memory-segment-mark", curve.segments_taken],
-            ["memory-segment-back", curve.segments_returned],
-          ] as const
-        ).map(([kind, places]) =>
-          places.map((bin) => (
-            <line
-              key={`${kind} ${bin}`}
-              class={kind}
-              x1={LEFT + ((bin + 0.5) / inUse.length) * inner}
-              x2={LEFT + ((bin + 0.5) / inUse.length) * inner}
-              y1={HEIGHT - BOTTOM}
-              y2={HEIGHT - BOTTOM + 5}
+            </g>
+          )}
+          {iterations.map(({ number, start_ns: start }) => (
+            <g key={number}>
+              <line class="memory-tick" x1={x(start)} x2={x(start)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+              {x(start) > LEFT + ENDS && x(start) < width - ENDS && (
+                <text class="axis" x={x(start)} y={HEIGHT - 6} text-anchor="middle">
+                  iteration {number}
+                </text>
+              )}
+            </g>
+          ))}
+          {iterations.length === 0 &&
+            roundMoments(from, to, inner).map((moment) => (
+              <g key={moment}>
+                <line class="memory-tick" x1={x(moment)} x2={x(moment)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+                <text class="axis" x={x(moment)} y={HEIGHT - 6} text-anchor="middle">
+                  {withoutZeros(shown(moment))}
+                </text>
+              </g>
+            ))}
+          {marks.map(({ at, name, row }, number) => (
+            <g key={`${name} ${at} ${number}`}>
+              <line class="memory-mark" x1={x(at)} x2={x(at)} y1={plotTop - NAMES * (row + 1)} y2={HEIGHT - BOTTOM} />
+              {/* Failures in a row have one name. */}
+              {(marks[number - 1]?.row !== row || x(at) - x(marks[number - 1]?.at ?? from) > ENDS) && (
+                <text
+                  class="axis"
+                  x={x(at) + (x(at) > width - ENDS ? -4 : 4)}
+                  y={plotTop - NAMES * row - 4}
+                  text-anchor={x(at) > width - ENDS ? "end" : "start"}
+                >
+                  {name}
+                </text>
+              )}
+            </g>
+          ))}
+          {(
+            [
+              ["memory-segment-mark", curve.segments_taken],
+              ["memory-segment-back", curve.segments_returned],
+            ] as const
+          ).map(([kind, places]) =>
+            places.map((bin) => (
+              <line
+                key={`${kind} ${bin}`}
+                class={kind}
+                x1={LEFT + ((bin + 0.5) / inUse.length) * inner}
+                x2={LEFT + ((bin + 0.5) / inUse.length) * inner}
+                y1={HEIGHT - BOTTOM}
+                y2={HEIGHT - BOTTOM + 5}
+              />
+            )),
+          )}
+          {time !== null && time >= from && time <= to && (
+            <line class="memory-moment" x1={x(time)} x2={x(time)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+          )}
+          {pointed !== null && drag === null && (
+            <line class="memory-pointed" x1={x(pointed)} x2={x(pointed)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+          )}
+          {drag !== null && (
+            <rect
+              class="memory-drag"
+              x={Math.min(x(drag[0]), x(drag[1]))}
+              width={Math.abs(x(drag[1]) - x(drag[0]))}
+              y={plotTop}
+              height={HEIGHT - plotTop - BOTTOM}
             />
-          )),
-        )}
-        {time !== null && time >= from && time <= to && (
-          <line class="memory-moment" x1={x(time)} x2={x(time)} y1={plotTop} y2={HEIGHT - BOTTOM} />
-        )}
-        {drag !== null && (
-          <rect
-            class="memory-drag"
-            x={Math.min(x(drag[0]), x(drag[1]))}
-            width={Math.abs(x(drag[1]) - x(drag[0]))}
-            y={plotTop}
-            height={HEIGHT - plotTop - BOTTOM}
+          )}
+          <text class="axis" x={LEFT} y={HEIGHT - 6}>
+            {shown(from)}
+          </text>
+          <text class="axis" x={width - 2} y={HEIGHT - 6} text-anchor="end">
+            {shown(to)}
+          </text>
+        </svg>
+        {pointed !== null && bin >= 0 && (
+          <Reading
+            lines={readingOf(curve, bin, drawn)}
+            head={`${shown(pointed)}: ${formatBytes(inUse[bin] ?? 0)} ${device.relative ? "more than at the start" : device.peak_of}`}
+            left={x(pointed)}
+            width={width}
+            top={plotTop}
           />
         )}
-        <text class="axis" x={LEFT} y={HEIGHT - 6}>
-          {shown(from)}
-        </text>
-        <text class="axis" x={width - 2} y={HEIGHT - 6} text-anchor="end">
-          {shown(to)}
-        </text>
-      </svg>
-      <p class="muted note-below">
-        {layers.length > 0 ? (
-          keys.map(({ category }) => (
-            <span key={category} class="memory-key">
-              <span class="swatch" style={{ background: categoryColour(category) }} />{" "}
-              {layers.length === 1 && category === "unknown" ? "in use" : category}
-            </span>
-          ))
-        ) : (
-          <span class="memory-key">
-            <span class="swatch memory-swatch" /> in use
-          </span>
-        )}
-        {phases.map((phase) => (
-          <span key={phase} class="memory-key">
-            <span class="swatch" style={{ background: phaseColour(phase), opacity: PHASE_OPACITY }} /> above: {phase}
-          </span>
-        ))}
-        {reserved !== null && <span class="memory-key">dashed: reserved by the allocator</span>}
-        {curve.segments_taken.length > 0 && <span class="memory-key">below: segments taken from the GPU</span>}
-        {curve.segments_returned.length > 0 && <span class="memory-key">dashed below: given back</span>}
-        {unit === "events" && "The recording has no times: the axis counts events."}
-      </p>
+        <p class="muted note-below">
+          {layers.length === 0 ? (
+            <Key sample={<span class="swatch memory-swatch" />}>in use</Key>
+          ) : (
+            beside === undefined &&
+            [...drawn].reverse().map((category) => (
+              <Key key={category} sample={<span class="swatch" style={{ background: categoryColour(category) }} />}>
+                {layers.length === 1 && category === "unknown" ? "in use" : category}
+              </Key>
+            ))
+          )}
+          {phases.map((phase) => (
+            <Key
+              key={phase}
+              sample={<span class="swatch" style={{ background: phaseColour(phase), opacity: PHASE_OPACITY }} />}
+            >
+              {phase}
+            </Key>
+          ))}
+          {reserved !== null && <Key sample={<Sample class="memory-reserved" />}>reserved by the allocator</Key>}
+          {curve.segments_taken.length > 0 && (
+            <Key sample={<Sample class="memory-segment-mark" upright />}>segment taken from the GPU</Key>
+          )}
+          {curve.segments_returned.length > 0 && (
+            <Key sample={<Sample class="memory-segment-back" upright />}>segment given back</Key>
+          )}
+          {unit === "events" && "The recording has no times: the axis counts events."}
+        </p>
+      </div>
+      {beside?.(drawn)}
     </div>
   );
+}
+
+function Key({ sample, children }: { sample: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <span class="memory-key">
+      {sample} {children}
+    </span>
+  );
+}
+
+/** A line as the picture draws it, for the legend. */
+function Sample({ class: kind, upright = false }: { class: string; upright?: boolean }) {
+  const wide = upright ? 8 : 24;
+  return (
+    <svg class="memory-sample" width={wide} height={10} aria-hidden="true">
+      <line class={kind} x1={upright ? 4 : 0} x2={upright ? 4 : wide} y1={upright ? 1 : 5} y2={upright ? 9 : 5} />
+    </svg>
+  );
+}
+
+interface ReadingProps {
+  head: string;
+  lines: readonly { category: string; bytes: number | null }[];
+  left: number;
+  width: number;
+  top: number;
+}
+
+/** What the curve says at the pointer. */
+function Reading({ head, lines, left, width, top }: ReadingProps) {
+  const place = left > width / 2 ? { right: `${width - left + 10}px` } : { left: `${left + 10}px` };
+  return (
+    <div class="memory-reading" aria-hidden="true" style={{ ...place, top: `${top}px` }}>
+      <strong>{head}</strong>
+      {lines.map(({ category, bytes }) => (
+        <div key={category}>
+          <span>
+            {category !== RESERVED && <span class="swatch" style={{ background: categoryColour(category) }} />}{" "}
+            {category}
+          </span>
+          <span class="number">{formatBytes(bytes)}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const RESERVED = "reserved";
+/** So many categories at the pointer, the largest. */
+const MOST_READ = 6;
+
+/** The bin of a moment; -1 outside. */
+const binOf = (moment: number, { from, to, in_use_max_bytes: bins }: MemoryCurveResponse): number =>
+  moment < from || moment > to
+    ? -1
+    : Math.min(Math.floor(((moment - from) / Math.max(to - from, 1)) * bins.length), bins.length - 1);
+
+/** What a bin holds at its most, by category, and what is reserved. */
+function readingOf(curve: MemoryCurveResponse, bin: number, drawn: readonly string[]) {
+  const reserved = curve.reserved_max_bytes?.[bin];
+  const held = curve.categories
+    .map(({ category, bytes }) => ({ category, bytes: bytes[bin] ?? 0 }))
+    .filter(({ category, bytes }) => bytes !== 0 && (drawn.length > 1 || category !== "unknown"))
+    .sort((a, b) => b.bytes - a.bytes)
+    .slice(0, MOST_READ);
+  return [...held, ...(reserved === undefined ? [] : [{ category: RESERVED, bytes: reserved }])];
 }
 
 /** Whether the name of a phase stands in so wide a part of the strip. */
