@@ -13,6 +13,9 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, short_rank_name
 
+_STRAGGLER_FRACTION = 0.05
+"""Own delay as a fraction of the median iteration from which a rank is called a straggler."""
+
 _EXPOSED_FRACTION = 0.1
 """Exposed transfer as a fraction of the time from which it is told."""
 
@@ -85,7 +88,8 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
     if verdict.host:
         title = f"Host {verdict.host} is slow"
         return [_finding("straggler", severity, title, text, ranks, first.own_delay_ns, evidence)]
-    title = f"{short_rank_name(facts.job, first.rank)} is a straggler"
+    is_large = first.share >= _STRAGGLER_FRACTION
+    title = f"{short_rank_name(facts.job, first.rank)} {'is a straggler' if is_large else 'delays the others a little'}"
     return [_finding("straggler", severity, title, text, ranks, max(gain, 0), evidence)]
 
 

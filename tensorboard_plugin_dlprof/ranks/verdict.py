@@ -140,7 +140,12 @@ def _nobody(facts: Facts) -> str:
     has_waits = (facts.wait_fraction or 0.0) >= thresholds.NAMED_FRACTION
     if has_waits and facts.iterations < thresholds.FEW_ITERATIONS:
         recorded = f"{facts.iterations} iteration{'' if facts.iterations == 1 else 's'}"
-        return f"From {recorded}, slow ranks cannot be told from noise: {wait}. Record five or more."
+        most = _most_own_delay(facts)
+        return (
+            f"Ranks wait {100 * (facts.wait_fraction or 0):.1f} % of the time{wait.partition('of the time')[2]}"
+            f"{most and f'; {most}'}, but {recorded} cannot tell slow ranks from noise. "
+            "Record five or more."
+        )
     per_iteration = int(_per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
     if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
         leaders = _leaders(facts)
@@ -149,6 +154,16 @@ def _nobody(facts: Facts) -> str:
     if any(each.lacks_members for each in facts.sequences):
         return f"No rank stands out as far as is known, as ranks are missing: {wait or 'waiting is unknown'}."
     return f"No rank stands out: {wait}." if wait else "No rank stands out."
+
+
+def _most_own_delay(facts: Facts) -> str:
+    """Which rank has the largest own delay, and how much in an iteration; empty if none has any."""
+    mean = _per_iteration(facts, facts.delays.own_delay_ns).sum(1) / max(facts.iterations, 1)
+    place = int(mean.argmax())
+    if mean[place] <= 0:
+        return ""
+    name = short_rank_name(facts.job, facts.job.members[place].rank)
+    return f"{name[:1].lower()}{name[1:]} has the largest own delay ({short_duration(float(mean[place]))})"
 
 
 def _per_iteration(facts: Facts, delay_ns: Int64s) -> Int64s:

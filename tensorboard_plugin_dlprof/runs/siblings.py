@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from tensorboard_plugin_dlprof.database.naming import database_of
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 from tensorboard_plugin_dlprof.runs.scan import File
+
+_ONE_CAPTURE_S = 24 * 3600
+"""By which the times of ranks of one capture may differ: clocks of hosts may be hours apart, other runs are days."""
 
 
 class Siblings(msgspec.Struct, frozen=True):
@@ -53,7 +57,7 @@ def siblings_of(profile: ListedProfile, profiles: Iterable[ListedProfile], proce
     candidates = [
         _candidate(each, each.file)
         for each in profiles
-        if each.file is not None and each.file.remote is None and each.world_size in (None, world)
+        if each.file is not None and each.file.remote is None and _may_be_of_the_job(profile, each, own)
     ]
     # Of a file whose rank nothing tells yet, only its place says that it belongs here.
     fit = [each for each in candidates if each.rank is not None or each.folder == own]
@@ -68,6 +72,25 @@ def siblings_of(profile: ListedProfile, profiles: Iterable[ListedProfile], proce
         if ranks >= world:
             break
     return best
+
+
+def _may_be_of_the_job(profile: ListedProfile, other: ListedProfile, own: Path) -> bool:
+    """Whether nothing that is known of another profile speaks against it."""
+    if other.profile_id == profile.profile_id:
+        return True
+    if other.world_size not in (None, profile.world_size):
+        return False
+    if "dlprof" not in (other.format, profile.format) and other.format != profile.format:
+        return False
+    if other.file is None or database_of(other.file.path).parent == own:
+        return True
+    if profile.rank is not None and other.rank == profile.rank:
+        return False
+    if profile.captured_at is not None and other.captured_at is not None:
+        return abs(other.captured_at - profile.captured_at) < _ONE_CAPTURE_S
+    # Straight below the log directory lie runs that have nothing to do with each other; folders of ranks are numbered.
+    first, of_other = (re.sub(r"\d+", "#", run.partition("/")[0]) for run in (profile.run, other.run))
+    return first == of_other
 
 
 def _siblings(folder: Path, run: str, candidates: Sequence[_Candidate], processes: int) -> Siblings:

@@ -67,13 +67,11 @@ def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
 
 
 def test_ranks_are_compared_on_the_page(page: Page, tmp_path: Path) -> None:
-    """Nobody made their job: a click does, and then the page is that of the job."""
+    """Nobody made their job: a look at the page does where they are small, and then it is that of the job."""
     write_job(Plan(tensor=2, data=2, straggler=1, ranks_a_host=2), tmp_path / "logs" / "run")
     with running(tmp_path / "logs", tmp_path / "cache") as server:
         page.goto(server.page(run="run/host1"))
         page.locator(".rank-note").get_by_role("link", name="Compare the ranks").click()
-        expect(page.get_by_text("4 of their recordings are here")).to_be_visible()
-        page.get_by_role("button", name="Compare the ranks").click()
         expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")
         expect(page.get_by_role("button", name="Compare the ranks")).to_have_count(0)
         page.get_by_role("link", name="Recommendations").click()
@@ -101,7 +99,7 @@ def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer
     expect(page).to_have_url(re.compile(r"ranks\.from=4&.*ranks\.to=5"))
     expect(page).not_to_have_url(re.compile(r"ranks\.cell"))
     expect(page.locator(".heat-map")).to_contain_text("2 of 3 iterations")
-    expect(page.locator(".heat-axis")).to_have_text("iteration 45")
+    expect(page.locator(".heat-each")).to_have_text(["iteration 4", "5"])
     page.mouse.move(0, 0)
     cells.focus()
     for key in ("Home", "ArrowDown", "End", "+"):

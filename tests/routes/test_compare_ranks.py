@@ -128,7 +128,7 @@ def test_processes_of_one_report_are_compared(tmp_path: Path) -> None:
     assert job["ranks"]["rank"] == [0, 1]
     # All of the page numbers processes from 1.
     assert job["verdict"]["sentence"].startswith("Process 2 of 2")
-    assert job["findings"][0]["title"] == "Process 2 is a straggler"
+    assert job["findings"][0]["title"] == "Process 2 delays the others a little"
 
 
 def test_a_failure_is_told(tmp_path: Path) -> None:

@@ -142,7 +142,10 @@ export function zoomedRange([first, last]: Range, at: number, factor: number, co
   return [start, start + span - 1];
 }
 
-/** The least and the largest value that are known; null if none is. */
+/** Of the largest value: those that differ by less are as good as equal, and not shaded as if they were not. */
+const SEEN = 0.05;
+
+/** The ends of the scale: the least and the largest value that are known, or 0 and the largest; null if none is known. */
 export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: number; high: number } | null {
   let low = fromZero ? 0 : Infinity;
   let high = -Infinity;
@@ -151,6 +154,7 @@ export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: num
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
+  if (high - low < SEEN * high) low = 0;
   return high === -Infinity ? null : { low, high };
 }
 

@@ -3,21 +3,13 @@ import type { DashboardResponse } from "../../api/types";
 import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { useRankSummary } from "../../frame/use_rank_job";
+import { useRankJob, useRankSummary } from "../../frame/use_rank_job";
 
 export function RankNote({ profile }: { profile: DashboardResponse["profile"] }) {
   const { data: job, dataKey, error } = useRankSummary();
   const { rank, world_size: world } = profile;
   if (dataKey === null || error !== null) return null;
-  if (job === null)
-    return rank === null || world === null || world < 2 ? null : (
-      <span class="rank-note">
-        Which rank costs the others time?{" "}
-        <ViewLink class="link-button" to={{ view: "gpus" }}>
-          Compare the ranks
-        </ViewLink>
-      </span>
-    );
+  if (job === null) return rank === null || world === null || world < 2 ? null : <CompareNote />;
   const name = job.knows_ranks ? `Rank ${job.rank}` : `Process ${job.rank + 1}`;
   return (
     <span class="rank-note" data-tip={job.sentence}>
@@ -31,6 +23,19 @@ export function RankNote({ profile }: { profile: DashboardResponse["profile"] })
       )}{" "}
       <ViewLink class="link-button" to={{ view: "gpus" }}>
         See the job
+      </ViewLink>
+    </span>
+  );
+}
+
+/** Nothing where no other rank is here. */
+function CompareNote() {
+  const { data } = useRankJob();
+  return data?.offer == null ? null : (
+    <span class="rank-note">
+      Which rank costs the others time?{" "}
+      <ViewLink class="link-button" to={{ view: "gpus" }}>
+        Compare the ranks
       </ViewLink>
     </span>
   );

@@ -31,7 +31,9 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const devices = devicesInUse(data);
   const query = useRankJob();
   const shown = useUrl()["gpus.idle"];
-  const job = query.data?.job ?? null;
+  // Of one rank alone there is nothing to compare.
+  const made = query.data?.job ?? null;
+  const job = made !== null && made.ranks_present > 1 ? made : null;
   // A report of Nsight Systems may hold several ranks.
   const own = job?.profiles.filter((each) => each?.run === data.profile.run && each.name === data.profile.name) ?? [];
   const ofRank = job === null || own.length > 1 ? "" : ` of ${rankLabel(job, job.rank).toLowerCase()}`;
@@ -44,7 +46,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
       : segmentsOf(mean.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
   });
   const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()];
-  const { world_size: world } = data.profile;
+  const { rank, world_size: world } = data.profile;
   const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
   const hidesIdle = idle.length > 0 && devices.length > 0 && shown !== "show";
   if (job === null && !query.loading && isOfMemory(data.profile))
@@ -67,10 +69,10 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   return (
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
-      {job !== null && <Ranks job={job} />}
+      {job !== null && <Ranks job={job} marked={diagnosis?.marked ?? true} />}
       {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       {job === null && query.data !== null && query.error === null && (
-        <CompareRanks world={world} offer={query.data.offer} reload={query.reload} />
+        <CompareRanks rank={rank} world={world} offer={query.data.offer} reload={query.reload} />
       )}
       {devices.length > 0 && (
         <Panel

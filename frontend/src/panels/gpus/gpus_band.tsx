@@ -14,6 +14,9 @@ interface GpusBandProps {
 /** Times that differ by less are shown as the same. */
 const SAME_TIME = 0.005;
 
+/** Points in which GPUs differ that compute more or less; of fewer none is called the one that computes least. */
+const LESS = 0.02;
+
 /** Of which iterations the shares are: the median one, which is drawn over time, is another. */
 export const meanInWords = ({ mean }: Diagnosis): string =>
   mean.iterations === 1 ? "one iteration" : `the mean of ${formatCount(mean.iterations)} iterations`;
@@ -67,8 +70,10 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         ? `of ${meanInWords(diagnosis)}, ${formatDuration(mean)}`
         : `of the ${formatDuration(mean)} from the first to the last GPU work`
       : "";
-  const gpu =
-    most === least ? "" : `GPU ${least.device_id}${String(least.device_id) === main ? ", which computes least" : ""}`;
+  const computes = ({ device_id: id }: (typeof used)[number]): number =>
+    computeOf(diagnosis?.mean.devices[String(id)]?.parts ?? {}) / Math.max(mean, 1);
+  const computesLeast = String(least.device_id) === main && computes(most) - computes(least) >= LESS;
+  const gpu = most === least ? "" : `GPU ${least.device_id}${computesLeast ? ", which computes least" : ""}`;
   const whose = [gpu, of].filter(Boolean).join(", ");
   const shareOfMean = (ns: number): string => formatShare(shareOf(ns, mean));
   const told =

@@ -11,17 +11,24 @@ import { formatCount } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { asApiError } from "../../frame/use_query";
 
+/** A job of less is compared without being asked for, as profiles are imported; it takes a second or two. */
+const SMALL_BYTES = 8 * 2 ** 20;
+
+/** Profiles whose job was compared so: one that was cancelled is not begun again. */
+const begun = new Set<string>();
+
 /** Between questions how far it is. */
 const POLL_MS = 1_000;
 
 interface CompareRanksProps {
+  rank: number | null;
   world: number | null;
   offer: JobOffer | null;
   /** Asks again. */
   reload: () => void;
 }
 
-export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
+export function CompareRanks({ rank, world, offer, reload }: CompareRanksProps) {
   const { profile } = useScope();
   const [error, setError] = useState<ApiError | null>(null);
   const isActive = offer?.state === "queued" || offer?.state === "running";
@@ -34,28 +41,39 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
     setError(null);
     action(profile).then(reload, (failure: unknown) => setError(asApiError(failure)));
   };
+  const isSmall = offer?.is_possible === true && offer.state === "offered" && offer.size_bytes <= SMALL_BYTES;
+  useEffect(() => {
+    if (!isSmall || begun.has(profile)) return;
+    begun.add(profile);
+    ask(compareRanks);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each profile
+  }, [isSmall, profile]);
   const alone = offer !== null && offer.files === 1;
   const title = alone
     ? `${formatCount(offer.processes)} processes were recorded`
     : `This is one of ${formatCount(world)} ranks`;
   if (offer === null)
     return (world ?? 1) < 2 ? null : (
-      <Message title={title}>
-        <p>
-          Which of them costs the others time, and why, shows once they are compared. None of the others is on this
-          machine below the log directory; copy their recordings beside this one.
-        </p>
-      </Message>
+      <p class="panel rank-offer" role="status">
+        <strong>
+          {rank === null ? `Only one of ${formatCount(world)} ranks` : `Only rank ${rank} of ${formatCount(world)}`} is
+          here.
+        </strong>{" "}
+        <span>
+          Put the recordings of the others into the same folder, and this page tells which costs the others time.
+        </span>
+      </p>
     );
   if (isActive)
     return (
-      <Message title={`Comparing ${formatCount(alone ? offer.processes : offer.files)} ranks`}>
-        <p>{offer.state === "queued" ? "Another import is running; this comes next." : offer.progress?.stage}</p>
+      <div class="panel rank-offer" role="status">
+        <strong>Comparing {formatCount(alone ? offer.processes : offer.files)} ranks</strong>
+        <span>{offer.state === "queued" ? "Another import is running; this comes next." : offer.progress?.stage}</span>
         <Progress fraction={offer.progress?.fraction ?? null} label="Comparing the ranks" />
         <button type="button" class="button" onClick={() => ask(cancelCompareRanks)}>
           Cancel
         </button>
-      </Message>
+      </div>
     );
   const why = `Which of them costs the others time, and why, shows once they are compared.${
     alone ? "" : ` ${formatCount(offer.files)} of their recordings are here (${formatBytes(offer.size_bytes)}).`

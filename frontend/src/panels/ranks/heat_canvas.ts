@@ -1,5 +1,5 @@
 /** Draws the cells of a heat map. */
-import { columnUnit, withUnit } from "../../format/time";
+import { columnUnit, inUnit } from "../../format/time";
 import { largestOf, linesOf } from "../../model/ranks";
 import { colourAt, isPale } from "./scale";
 
@@ -86,7 +86,8 @@ function colour(context: CanvasRenderingContext2D, { width, height }: Size, them
 
 function print(context: CanvasRenderingContext2D, { width, rowHeight }: Size, theme: Theme, drawing: Drawing): void {
   const { values, rows, columns } = drawing;
-  context.font = "11px Roboto, sans-serif";
+  const { fontFamily } = getComputedStyle(context.canvas);
+  context.font = `12px ${fontFamily}`;
   context.textAlign = "center";
   rows.forEach((row, place) => {
     for (let column = 0; column < columns; column += 1) {
@@ -94,7 +95,7 @@ function print(context: CanvasRenderingContext2D, { width, rowHeight }: Size, th
       if (Number.isNaN(value)) continue;
       context.fillStyle = isPale(colourAt(shareOf(value, drawing), theme)) ? "#000" : "#fff";
       context.fillText(
-        withUnit(value, columnUnit(drawing.high)),
+        inUnit(value, columnUnit(drawing.high)),
         ((column + 0.5) * width) / columns,
         (place + 0.5) * rowHeight + 4,
       );

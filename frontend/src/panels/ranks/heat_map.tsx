@@ -330,6 +330,11 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
         />
       </div>
       <div class="heat-axis" style={{ marginLeft: `${LABELS}px` }}>
+        {printed && scale !== null && (
+          <span class="heat-unit" style={{ left: `-${LABELS}px`, width: `${LABELS - 8}px` }}>
+            in {columnUnit(high).name}
+          </span>
+        )}
         {each ? (
           iterations.slice(first, last + 1).map((number, i) => (
             <span key={number} class="heat-each">

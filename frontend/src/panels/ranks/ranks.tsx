@@ -18,12 +18,18 @@ import { RankLink } from "./rank_link";
 
 const MOST_MISSING = 20;
 
-export function Ranks({ job }: { job: RankJob }) {
+interface RanksProps {
+  job: RankJob;
+  /** Whether the recording marks iterations; else all of it counts as one. */
+  marked: boolean;
+}
+
+export function Ranks({ job, marked }: RanksProps) {
   return (
     <>
-      <Verdict job={job} />
-      <Tiles job={job} />
-      <Findings job={job} />
+      <Verdict job={job} marked={marked} />
+      <Tiles job={job} marked={marked} />
+      <Findings job={job} marked={marked} />
       {/* Of one iteration, the bars below say all that its column would. */}
       {job.iterations > 1 && <HeatMap job={job} />}
       <RankBars job={job} />
@@ -37,7 +43,7 @@ export function Ranks({ job }: { job: RankJob }) {
   );
 }
 
-function Verdict({ job }: { job: RankJob }) {
+function Verdict({ job, marked }: RanksProps) {
   const { verdict } = job;
   const links = useOneStop<HTMLParagraphElement>();
   const rankName = (rank: number): string => rankLabel(job, rank).toLowerCase();
@@ -51,7 +57,7 @@ function Verdict({ job }: { job: RankJob }) {
     job.hosts === null ? "" : formatCounted(job.hosts, "host"),
     job.gpus.join(", "),
     shape,
-    formatCounted(job.iterations, "iteration"),
+    marked ? formatCounted(job.iterations, "iteration") : "no iterations marked",
   ];
   // What the verdict rests on follows its first sentence.
   const [, headline = verdict.sentence, reasons = ""] = /^(.+?\.)\s+([A-Z].*)$/su.exec(verdict.sentence) ?? [];
@@ -101,7 +107,7 @@ function Verdict({ job }: { job: RankJob }) {
 }
 
 /** What to change; the first finding repeats the verdict, of which only its advice is shown. */
-function Findings({ job }: { job: RankJob }) {
+function Findings({ job, marked }: RanksProps) {
   const { verdict } = job;
   const [next] = verdict.runners_up;
   if (job.findings.length === 0) return null;
@@ -114,7 +120,7 @@ function Findings({ job }: { job: RankJob }) {
             {gain !== null && gain > 0 && (
               <span class="muted">
                 {" "}
-                {typeset(`Could gain about ${formatDuration(gain)} of an iteration`)}
+                {typeset(`Could gain about ${formatDuration(gain)} of ${marked ? "an iteration" : "the recording"}`)}
                 {rule === "straggler" &&
                   next !== undefined &&
                   `, more once ${rankLabel(job, next.rank).toLowerCase()} is faster, too`}
@@ -128,12 +134,14 @@ function Findings({ job }: { job: RankJob }) {
   );
 }
 
-function Tiles({ job }: { job: RankJob }) {
+function Tiles({ job, marked }: RanksProps) {
   const exposed = job.exposed_communication_fraction;
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
   const { verdict } = job;
   const isOfRank = verdict.rank !== null && verdict.stage === null && verdict.host === null && verdict.cause !== "link";
+  const largest = Math.max(...job.ranks.own_delay_ns.map((ns) => ns ?? 0));
+  const latest = largest > 0 ? job.ranks.rank[job.ranks.own_delay_ns.indexOf(largest)] : undefined;
   const costly =
     job.verdict.stage !== null
       ? "cost of the slow stage"
@@ -143,11 +151,13 @@ function Tiles({ job }: { job: RankJob }) {
           ? "cost of the slow host"
           : isOfRank && verdict.rank !== null
             ? `cost of ${rankLabel(job, verdict.rank).toLowerCase()}`
-            : "largest own delay of a rank";
+            : latest === undefined
+              ? "largest own delay of a rank"
+              : `own delay of ${rankLabel(job, latest).toLowerCase()}, the largest`;
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
-      about: "median iteration",
+      about: job.iterations > 1 ? "median iteration" : `${marked ? "the iteration" : "recorded"}, median of the ranks`,
       tip: readableAndExact(job.median_iteration_ns),
     },
     {
@@ -161,7 +171,7 @@ function Tiles({ job }: { job: RankJob }) {
     },
     {
       value: formatShare(isOfRank ? verdict.share : job.own_delay_fraction),
-      about: `${costly}, of the median iteration`,
+      about: `${costly}, of ${marked ? "the median iteration" : "the time recorded"}`,
       tip: isOfRank
         ? "What the sentence above says it costs, by the median iteration."
         : "Mean own delay of the rank with most, which may be noise where the sentence above names none, or what a slow link or stage costs if that is more, by the median iteration.",
