@@ -165,11 +165,13 @@ def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     stacks = []
     for row in rows:
         name, wall = row["label"], row["wall_ns"]
-        if not row["typical"] or device not in row["devices"]:
-            stacks.append([Part(wall, "outside", f"{name}: {short_duration(wall)}, left out of the means")])
-            continue
-        parts = _shown(row["devices"][device]["parts"], unit)
-        stacks.append([Part(ns, colour, f"{name}: {what} {short_duration(ns)}") for what, colour, ns in parts])
+        # As on the Dashboard: what is left out of the means is pale.
+        left, pale = ("", "") if row["typical"] else (", left out of the means", " faded")
+        parts = _shown(row["devices"][device]["parts"], unit) if device in row["devices"] else []
+        parts = parts or [("not on this GPU", "outside", wall)]
+        stacks.append(
+            [Part(ns, colour + pale, f"{name}{left}: {what} {short_duration(ns)}") for what, colour, ns in parts]
+        )
     walls = [row["wall_ns"] for row in rows if row["typical"]] or [row["wall_ns"] for row in rows]
     longest, middle = max(walls), round(median(walls))
     note = (

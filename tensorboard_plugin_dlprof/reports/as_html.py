@@ -88,16 +88,19 @@ def _write_block(block: Block, stream: TextIO) -> None:
     is_cut = next(rows, None) is not None
     count = block.count() if is_cut and block.count else len(shown)
     amount = f"more than {count:,} rows" if is_cut and not block.count else f"{count:,} row{'s' * (count != 1)}"
+    head = f"<h3>{title}</h3> <span class=faint>{escape(block.about)}</span><span class=amount>{amount}</span>"
+    if count == 0:
+        stream.write(f"<div class=empty>{head}</div>\n")
+        return
     # The scrolling element is focusable, so that it can be scrolled by keyboard.
     stream.write(
-        f"<details class=report><summary><h3>{title}</h3> <span class=faint>{escape(block.about)}</span>"
-        f"<span class=amount>{amount}</span></summary>\n"
+        f"<details class=report><summary>{head}</summary>\n"
         f'<div class=scroll tabindex=0 role=region aria-label="{title}">'
     )
     stream.write("<table>\n")
     if block.columns:
         headings = "".join(
-            f"<th scope=col{' class=n' if column.kind in NUMERIC else ''}>{escape(column.heading)}</th>"
+            f"<th scope=col{_OF_KIND.get(column.kind, '')}>{escape(column.heading)}</th>"
             if column.heading
             else "<td></td>"
             for column in block.columns
@@ -112,6 +115,10 @@ def _write_block(block: Block, stream: TextIO) -> None:
         left_out = f"{count - MOST_ROWS:,} more rows" if block.count else "More rows"
         stream.write(f"<p class=cut>{left_out} left out: see the CSV file.</p>\n")
     stream.write("</details>\n")
+
+
+_OF_KIND = {**dict.fromkeys(NUMERIC, " class=n"), Kind.TEXT: " class=t"}
+"""Of the heads of columns: numbers stand at the right, names have room."""
 
 
 def _cell(value: Value, kind: Kind) -> str:

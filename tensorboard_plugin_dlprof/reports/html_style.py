@@ -50,12 +50,15 @@ section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); gap: 0 16px; margin: 0; }
 .figures dt { color: var(--faint); } .figures dd { margin: 0; font-size: 24px; }
 .figures .meaning { font-size: 13px; overflow-wrap: anywhere; }
-summary { cursor: pointer; } summary h3 { display: inline-block; min-width: 215px; margin: 0; font-size: inherit; }
-section > details { padding: 7px 0; margin: 0; border-width: 1px 0 0; border-radius: 0; }
+summary { cursor: pointer; } .reports h3 { display: inline-block; min-width: 215px; margin: 0; font-size: inherit; }
+section > details, .empty { padding: 7px 0; margin: 0; border-width: 1px 0 0; border-radius: 0; }
+.empty { border-top: 1px solid var(--line); padding-left: 14px; color: var(--faint); }
+.empty h3 { font-weight: normal; } .cut { margin: 8px 0 0; color: var(--faint); } th.t { min-width: 190px; }
 details[open] > summary { margin: 0 0 8px; } .amount { float: right; color: var(--faint); }
 .axis { margin: 0; color: var(--faint); font-size: 12px; }
 .axis + svg { margin: 2px 0; border-top: 1px solid var(--line); }
 .ends { display: flex; justify-content: space-between; }
+svg .faded { opacity: 0.3; }
 svg .about { fill: none; stroke: #e4741c; stroke-width: 2px; vector-effect: non-scaling-stroke; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(400px, 1fr)); gap: 0 16px; }
 .pair table { width: 100%; } .pair th:not(:first-child) { text-align: right; }
@@ -74,7 +77,7 @@ section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .fai
 .changes { margin: 0; padding: 0; list-style: none; }
 .changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
   border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { height: 6px; margin: 6px 0; }
-.groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 240px; }
+.groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 240px; width: 44%; }
 .groups .bar { width: 130px; } .groups .bar svg { width: 120px; height: 6px; margin: 6px 0; }
 thead .n { text-align: right; } .groups thead th { white-space: normal; vertical-align: bottom; }
 .bars { width: 100%; } .bars td, .bars th { border: 0; }

@@ -8,7 +8,7 @@ from html import escape
 
 from tensorboard_plugin_dlprof.units import rounded, short_duration
 
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))")
+_UNIT = re.compile(r"(?<=±) |(?<=\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))")
 
 _IN_PATH = re.compile(r"(?<=\w)/(?=\w\w)")
 
