@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.classify.frames import is_own
+from tensorboard_plugin_dlprof.classify.kernel_names import WRAPPERS
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
@@ -154,7 +155,7 @@ def _size(signals: Signals, row: int | None) -> str:
 def _telling_names(signals: Signals) -> Int32s:
     """The name of each kernel, as rows of strings: the whole one, where its own says nothing."""
     kernels, strings = signals.profile.kernels, signals.profile.strings
-    wrappers = [row for row in distinct_values(kernels.name).tolist() if strings[row] in _WRAPPERS]
+    wrappers = [row for row in distinct_values(kernels.name).tolist() if strings[row] in WRAPPERS]
     return np.where(are_among(kernels.name, wrappers), kernels.long_name, kernels.name) if wrappers else kernels.name
 
 
@@ -163,9 +164,6 @@ def _own_and_telling(name: str) -> tuple[str, str]:
     wrapper = _WRAPPER.search(name)
     return (wrapper[1], f"{wrapper[1]}<{wrapper[2].rpartition('::')[2]}>") if wrapper else (name, name)
 
-
-_WRAPPERS: Final = frozenset(("Kernel", "Kernel2", "device_kernel"))
-"""CUTLASS's kernels, of which the template argument alone says what they do."""
 
 _WRAPPER: Final = re.compile(r"(?<!\w)(Kernel2?|device_kernel)<\s*([\w:]+)")
 

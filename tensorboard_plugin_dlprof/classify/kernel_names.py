@@ -21,6 +21,9 @@ _RANGES = Expression(r"^[^<(\[]*/(?=\w|<unnamed>::)", words=frozenset(("/",)))
 _ENDS_HEAD: Final = re.compile(r"[<(\[]").search
 _SUFFIXES = Expression(r"(?:\.kd|\s*\[clone [^\]]*\])+\Z", words=frozenset((".kd", "[clone ")))
 
+WRAPPERS: Final = ("Kernel", "Kernel2", "device_kernel")
+"""CUTLASS's kernels, of which the template argument alone says what they do."""
+
 _MAXIMUM_LENGTH: Final = 8_000
 """Characters of a name that are examined: a demangled lambda can have megabytes."""
 

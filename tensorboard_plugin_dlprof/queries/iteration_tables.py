@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from tensorboard_plugin_dlprof.classify.kernel_names import WRAPPERS
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME, USES_TENSOR_CORES, calls_of_name
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Table, from_clause
@@ -324,8 +325,14 @@ OPS_OF_ITERATION = Table(
 )
 """The ops that launched kernels in the iteration given by the link ``iteration``."""
 
+_TELLING = (
+    "CASE WHEN launch.name_id IN (SELECT id FROM dictionary WHERE string IN "
+    f"({', '.join(map(repr, WRAPPERS))})) THEN launch.long_name_id ELSE launch.name_id END"
+)
+"""The name of a kernel; the whole one where its own says nothing, so that different kernels are not one row."""
+
 _SUMMED = (
-    "SELECT launch.name_id AS name_id, min(of_launch.launch_id) AS id, "
+    f"SELECT {_TELLING} AS name_id, min(of_launch.launch_id) AS id, "
     "CASE WHEN max(launch.uses_tc) THEN 1 WHEN NOT max(class.matrix_unit IS 2) THEN 0 END AS uses_tc, "
     "count(DISTINCT launch.read_only_ops_id) AS ops, sum(of_launch.kernels) AS kernels, sum(of_launch.total) AS total, "
     "min(of_launch.least) AS least, max(of_launch.most) AS most, sum(sum(of_launch.total)) OVER () AS whole "
@@ -335,7 +342,8 @@ _SUMMED = (
     f"FROM iteration_kernels AS node WHERE {_SCOPE} GROUP BY node.launch_id) AS of_launch "
     "CROSS JOIN launches AS launch ON launch.id = of_launch.launch_id "
     "JOIN read_only_ops AS op ON op.id = launch.read_only_ops_id AND op.domain_id = :domain "
-    "LEFT JOIN ext_kernel_names AS class ON class.name_id = launch.long_name_id GROUP BY launch.name_id"
+    "LEFT JOIN ext_kernel_names AS class ON class.name_id = launch.long_name_id "
+    f"GROUP BY {_TELLING}"
 )
 
 KERNEL_NAMES_OF_ITERATION = Table(
@@ -357,4 +365,4 @@ KERNEL_NAMES_OF_ITERATION = Table(
                "kernel.total * 1.0 / nullif(kernel.whole, 0)", nullable=True),
     ),
 )  # fmt: skip
-"""The kernels of the iteration given by the link ``iteration``, by name."""
+"""The kernels of the iteration given by the link ``iteration``, by name; CUTLASS's by what they wrap."""

@@ -7,6 +7,9 @@
 const WRAPPER =
   /^(?:kernel\d*|device_kernel|.*(?:elementwise|reduce|unrolled|foreach|multi_tensor_apply)\w*|.*_kernel_impl)$/i;
 
+/** CUTLASS's, of which nothing but what they wrap is a name. */
+const NAMELESS = /^(?:Kernel\d*|device_kernel)$/;
+
 /** Types that say nothing about the work. */
 const PLAIN = new Set(
   "void bool char short int long float double half unsigned signed size_t const true false enum __half __nv_bfloat16 Array array tuple pair".split(
@@ -75,8 +78,36 @@ const TENSILE = /^(Cijk(?:_[A-Z][a-z]+){2}_[A-Za-z0-9]+)_.*?(MT\d+x\d+x\d+)(?:_.
 /** cuDNN's and cuBLAS's generated convolutions and multiplications: the types of the operands and the tile. */
 const XMMA = /^(sm\d+_xmma_[a-z_]+)_((?:[a-z]+\d+){2})_\w*?tilesize(\d+x\d+x\d+)/;
 
+/** Names within a mangled symbol stand behind their number of letters; literals, such as `Li128E`, are none. */
+function mangledNames(symbol: string): { name: string; next: string }[] {
+  const names: { name: string; next: string }[] = [];
+  for (let i = "_ZN".length; i < symbol.length;) {
+    const literal = /^L[a-z]\d+E/.exec(symbol.slice(i, i + 24))?.[0] ?? "";
+    const digits = /^[1-9]\d*(?=[A-Za-z_])/.exec(symbol.slice(i, i + 5))?.[0] ?? "";
+    const end = i + digits.length + Number(digits);
+    if (literal === "" && digits !== "" && end <= symbol.length) {
+      names.push({ name: symbol.slice(i + digits.length, end), next: symbol.charAt(end) });
+      i = end;
+    } else i += Math.max(literal.length, 1);
+  }
+  return names;
+}
+
+/** `_ZN7cutlass6KernelINS_4gemm6DeviceE…` as C++ writes it, as far as a short name needs it: the function, and the first name of its arguments. */
+function demangled(symbol: string): string {
+  if (!symbol.startsWith("_ZN")) return symbol;
+  const names = mangledNames(symbol);
+  const at = names.findIndex(({ next }) => !/\d/.test(next));
+  const own = names[at];
+  if (own === undefined) return symbol;
+  if (own.next !== "I") return `${own.name}()`;
+  const inner = names.slice(at + 1).find(({ next }) => !/\d/.test(next));
+  return `${own.name}<${inner?.name ?? ""}>`;
+}
+
 /** `void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, ...>(...)` -> `vectorized_elementwise_kernel ‹AddFunctor›`. */
-export function shortKernelName(name: string): string {
+export function shortKernelName(full: string): string {
+  const name = withoutVersion(demangled(full));
   const [, problem, tile, instruction] = TENSILE.exec(name) ?? [];
   if (problem !== undefined) return `${problem} ‹${[tile, instruction].filter(Boolean).join(" ")}›`;
   const [, function_, types, tilesize] = XMMA.exec(name) ?? [];
@@ -86,6 +117,7 @@ export function shortKernelName(name: string): string {
   if (base === "") return name;
   if (!WRAPPER.test(base)) return base;
   const inner = firstMeaningful(template);
+  if (inner !== "" && NAMELESS.test(base)) return inner;
   return inner === "" ? base : `${base} ‹${inner}›`;
 }
 
@@ -125,7 +157,16 @@ export const WHOLE = "All ops";
 
 /** The name of an op where there is little room: of a kernel without an op, that of the kernel. */
 export const labelOf = (name: string): string =>
-  name === "/" ? WHOLE : name.startsWith(UNASSOCIATED) ? shortKernelName(name.slice(UNASSOCIATED.length)) : name;
+  name === "/"
+    ? WHOLE
+    : name.startsWith(UNASSOCIATED)
+      ? shortKernelName(name.slice(UNASSOCIATED.length))
+      : withoutVersion(name);
+
+/** A call without the version that Nsight Systems puts behind its name: `cudaLaunchKernel_v7000`. */
+export const withoutVersion = (name: string): string => name.replace(CALL_VERSION, "$1");
+
+const CALL_VERSION = /^(cu(?:da)?[A-Z]\w*)_v\d{4,}$/;
 
 /** The same, cut in the middle where it has more letters than there is room for: siblings begin alike. */
 export function cutLabel(name: string, letters: number): string {
@@ -138,13 +179,13 @@ export function cutLabel(name: string, letters: number): string {
 /** The last part of an op's path stands out; the parts before it are its place in the model. */
 export function splitPath(path: string): { place: string; name: string } {
   // DLProf's name of a kernel without an op: what is common to all of them gives way.
-  if (path.startsWith(UNASSOCIATED)) return { place: NO_OP, name: path.slice(UNASSOCIATED.length) };
+  if (path.startsWith(UNASSOCIATED)) return { place: NO_OP, name: withoutVersion(path.slice(UNASSOCIATED.length)) };
   const trimmed = path.replace(/\/+$/, "");
   const at = trimmed.lastIndexOf("/");
   // The root is the place of all that have no other, and says nothing.
   return at <= 0
-    ? { place: "", name: trimmed.slice(at + 1) || path }
-    : { place: trimmed.slice(0, at + 1), name: trimmed.slice(at + 1) };
+    ? { place: "", name: withoutVersion(trimmed.slice(at + 1)) || path }
+    : { place: trimmed.slice(0, at + 1), name: withoutVersion(trimmed.slice(at + 1)) };
 }
 
 /** An op's id, such as `BATCH_NORM_102`: the number at its end distinguishes it from similar ops. */

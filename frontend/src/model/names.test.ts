@@ -17,7 +17,7 @@ describe("kernel names", () => {
     ],
     [
       "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_tn_align8::Params)",
-      "Kernel2 ‹cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_tn_align8›",
+      "cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_tn_align8",
     ],
     ["void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)", "softmax_warp_forward"],
     ["at::native::(anonymous namespace)::CatArrayBatchedCopy<float>", "CatArrayBatchedCopy"],
@@ -36,6 +36,14 @@ describe("kernel names", () => {
       "sm90_xmma_gemm ‹bf16bf16 128x128x64›",
     ],
     ["Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"],
+    [
+      "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolutionINS1_11threadblock22ImplicitGemmMultistageIN",
+      "ImplicitGemmConvolution",
+    ],
+    ["_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_15gpu_kernel_implEE", "elementwise_kernel ‹gpu_kernel_impl›"],
+    ["_ZN7my_code11fused_thingEPfS0_", "fused_thing"],
+    ["_ZN", "_ZN"],
+    ["cudaGraphLaunch_v10000", "cudaGraphLaunch"],
     ["", ""],
     ["broken<<<(", "broken"],
   ])("%s", (name, short) => {

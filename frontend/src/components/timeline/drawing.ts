@@ -6,7 +6,7 @@ import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { formatDuration, formatTimestamp } from "../../format/time";
 import type { Bins, TimelineHits, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
-import { shortKernelName } from "../../model/kernel_name";
+import { shortKernelName, withoutVersion } from "../../model/kernel_name";
 import { contrast } from "../../model/shades";
 import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
@@ -367,14 +367,9 @@ function fitted(context: CanvasRenderingContext2D, text: string, width: number):
   return index !== "" && context.measureText(index).width <= width ? index : "";
 }
 
-/** The version that Nsight Systems puts behind the names of calls: `cudaLaunchKernel_v7000`. */
-const CALL_VERSION = /^(cu(?:da)?[A-Z]\w*)_v\d{4,}$/;
-
 /** A path's last part; a module without the word that PyTorch puts before it, a call without its version. */
 export const shortName = (name: string): string =>
-  name.startsWith("/")
-    ? name.slice(name.lastIndexOf("/") + 1)
-    : name.replace(/^nn\.Module: /, "").replace(CALL_VERSION, "$1");
+  name.startsWith("/") ? name.slice(name.lastIndexOf("/") + 1) : withoutVersion(name.replace(/^nn\.Module: /, ""));
 
 /** What an item is called: a kernel as on the other pages. */
 export const itemName = (name: string, kind: string): string =>
