@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ta as e,ai as t,fr as n,ji as r,tr as i}from"./frame-Vqcxsind.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${t(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let t=o(i().busy);return t===``?null:r(e,{children:[t,` `,r(n,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};

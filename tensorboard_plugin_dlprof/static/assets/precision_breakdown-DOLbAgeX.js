@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{E as e,Jr as t,fn as n,ji as r,pn as i}from"./frame-Vqcxsind.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=e(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return r(`div`,{children:[r(i,{segments:c,whole_ns:l,label:`Kernel time by precision, ${t(l)}`,height:24}),r(n,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};
