@@ -1,5 +1,5 @@
 /** The page shown in place of a view until its profile is imported. */
-import { useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
 
 import { cancelImport, startImport } from "../api/client";
 import { type ApiError } from "../api/request";
@@ -7,12 +7,15 @@ import type { ProfileEntry } from "../api/types";
 import { Properties } from "../components/properties";
 import { ErrorBox, Message, Snippet } from "../components/message";
 import { Progress } from "../components/progress";
+import { ViewLink } from "../components/view_link";
 import { formatBytes } from "../format/bytes";
 import { UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { formatLabel, gpuLabel } from "../model/picker";
+import { chooseProfile, formatLabel, gpuLabel } from "../model/picker";
+import { holdsNoGpuWork } from "../model/problems";
 import { ProblemPage } from "./problem_page";
+import { ProfilesContext } from "./profiles";
 import { asApiError } from "./use_query";
 
 interface ImportPageProps {
@@ -43,6 +46,11 @@ export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each profile and state
   }, [id, state, importMode]);
 
+  const { profiles } = useContext(ProfilesContext);
+  const newest = chooseProfile(
+    profiles.filter((each) => each.state === "ready"),
+    {},
+  );
   const failure = error === null ? null : <ErrorBox error={error} />;
   if (state === "importing" || state === "queued")
     return (
@@ -57,9 +65,19 @@ export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
         <ProblemPage
           error={{ code: profile.code, message: profile.message, hint: "" }}
           name={profile.name}
-          title={profile.kind === "source" ? `${profile.name} could not be imported` : undefined}
+          title={
+            profile.kind === "source" && !holdsNoGpuWork(profile.message)
+              ? `${profile.name} could not be imported`
+              : undefined
+          }
           retry={importMode === "auto" && isRetried(profile) ? () => ask(startImport) : undefined}
-        />
+        >
+          {newest !== null && (
+            <ViewLink class="button" to={{ profile: newest.id, run: null, capture: null }}>
+              Open the newest profile
+            </ViewLink>
+          )}
+        </ProblemPage>
         {failure}
       </>
     );

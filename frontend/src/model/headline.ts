@@ -49,6 +49,20 @@ export function whyNoGpuWork(data: DashboardResponse): string | null {
   return notes.find((other) => other !== note)?.message ?? null;
 }
 
+/** With which option the profiler of this format records kernels. */
+export const howToRecordKernels = (format: string): string =>
+  `To see kernels, record with ${
+    format === "pytorch"
+      ? "`ProfilerActivity.CUDA`"
+      : format === "nsight_systems"
+        ? "`-t cuda,nvtx`"
+        : "`ProfilerActivity.CUDA` (PyTorch) or `-t cuda,nvtx` (Nsight Systems)"
+  }.`;
+
+/** Why there is no GPU work, or with which option the kernels would be in the recording. */
+export const whyNoKernels = (data: DashboardResponse): string =>
+  whyNoGpuWork(data) ?? howToRecordKernels(data.profile.format);
+
 /** "The GPU was computing 55.5 % of 1.07 s. The largest part of the rest was work on the CPU: 37.5 %." */
 export function utilizationSentence(data: DashboardResponse): Phrase[] {
   const { fraction, wall_ns: wall } = data.gpu_utilization;

@@ -15,6 +15,9 @@ const RELEASES = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 /** Whether what the server says of a file names the remedy, as its messages do wherever they know the cause. */
 const namesRemedy = (message: string): boolean => /;|\bagain\b/.test(message.replace(/Formats tried: .*/, ""));
 
+/** Whether a file was read, but nothing of a GPU is in it. */
+export const holdsNoGpuWork = (message: string): boolean => /\bholds no GPU work\b/.test(message);
+
 /** The page of a failure of a profile or of a link; `name` is the file as the list calls it, `message` what the server says. */
 export function problemOf(code: string, name: string, message: string): Problem | null {
   switch (code) {
@@ -57,7 +60,7 @@ export function problemOf(code: string, name: string, message: string): Problem 
       };
     case "unreadable":
       return {
-        title: `${name} cannot be read`,
+        title: holdsNoGpuWork(message) ? `No GPU work in ${name}` : `${name} cannot be read`,
         meaning: "None of it can be shown.",
         steps: namesRemedy(message)
           ? []

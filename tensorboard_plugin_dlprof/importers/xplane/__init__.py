@@ -212,9 +212,13 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     )
 
 
+_LIBCUPTI = "put the folder of CUPTI (extras/CUPTI/lib64 of the CUDA toolkit) on the library path and record again"
+
+
 def _why_empty(space: Space, gpus: list[Plane]) -> str:
     if gpus and space.errors:
-        return f"holds no GPU work, the GPU was not recorded: {space.errors[0][:300]}"
+        remedy = _LIBCUPTI if "libcupti" in space.errors[0].lower() else "mend that and record again"
+        return f"holds no GPU work, for the GPU was not recorded ({space.errors[0][:300].rstrip('. ')}); {remedy}."
     if gpus:
         return "holds no GPU work: none was recorded while the profiler ran; profile while the program computes."
     if any(plane.name.startswith("/device:TPU:") for plane in space.planes):

@@ -13,7 +13,7 @@ import {
   matrixSentence,
   modelLine,
   utilizationSentence,
-  whyNoGpuWork,
+  whyNoKernels,
   type Phrase,
 } from "../../model/headline";
 import type { Step } from "../../model/step";
@@ -64,7 +64,11 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
             What holds it
           </ViewLink>
         )}
-        {!hasGpuWork(data) && memory === "" && <WhyNothing data={data} />}
+        {!hasGpuWork(data) && memory === "" && (
+          <span>
+            <Sentence text={whyNoKernels(data)} />
+          </span>
+        )}
         <RankNote profile={data.profile} /> {serious > 0 && <Limits count={serious} />}
       </p>
       {step !== null && step.segments.length > 0 && (
@@ -95,33 +99,5 @@ function Limits({ count }: { count: number }) {
     >
       <Icon name="warning" /> {formatCounted(count, "limit")} of this recording
     </button>
-  );
-}
-
-/** Why there is no GPU work, or with which option the kernels would be in the recording. */
-function WhyNothing({ data }: { data: DashboardResponse }) {
-  const why = whyNoGpuWork(data);
-  if (why !== null)
-    return (
-      <span>
-        <Sentence text={why} />
-      </span>
-    );
-  const torch = <code>ProfilerActivity.CUDA</code>;
-  const nsight = <code>-t cuda,nvtx</code>;
-  return (
-    <span>
-      To see kernels, record with{" "}
-      {data.profile.format === "pytorch" ? (
-        torch
-      ) : data.profile.format === "nsight_systems" ? (
-        nsight
-      ) : (
-        <>
-          {torch} (PyTorch) or {nsight} (Nsight Systems)
-        </>
-      )}
-      .
-    </span>
   );
 }

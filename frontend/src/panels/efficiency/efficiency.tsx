@@ -3,13 +3,14 @@ import { fetchEfficiency } from "../../api/client";
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { OneStop } from "../../components/one_stop";
+import { Sentence } from "../../components/sentence";
 import { Panel } from "../../components/panel";
 import { PrecisionBreakdown } from "../../components/precision_breakdown";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
 import { useGroup } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
-import { hasGpuWork, hasKernels } from "../../model/headline";
+import { hasGpuWork, hasKernels, whyNoKernels } from "../../model/headline";
 import { kernelNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 import { EfficiencyBand } from "./efficiency_band";
@@ -38,13 +39,17 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
               : "This recording holds no kernels."}
         </p>
         <p>
-          {!hasKernels(data)
-            ? hasGpuWork(data)
-              ? "Kernels that were expected here ran outside of the recording, or on the CPU."
-              : "Record them: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems)."
-            : rates.hint !== ""
-              ? rates.hint
-              : "Record ops beside the kernels: NVTX ranges, or the PyTorch profiler's CPU activities."}
+          {!hasKernels(data) ? (
+            hasGpuWork(data) ? (
+              "Kernels that were expected here ran outside of the recording, or on the CPU."
+            ) : (
+              <Sentence text={whyNoKernels(data)} />
+            )
+          ) : rates.hint !== "" ? (
+            rates.hint
+          ) : (
+            "Record ops beside the kernels: NVTX ranges, or the PyTorch profiler's CPU activities."
+          )}
         </p>
       </Message>
     );

@@ -3,6 +3,7 @@ import type { DashboardResponse } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
+import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { DataTable } from "../../components/table/data_table";
 import { DeviceUse } from "./device_use";
@@ -13,7 +14,7 @@ import { formatDuration, readableAndExact } from "../../format/time";
 import { navigate, useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
-import { devicesInUse } from "../../model/headline";
+import { devicesInUse, whyNoKernels } from "../../model/headline";
 import { isOfMemory } from "../../model/same_time";
 import { segmentsOf, type BarSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
@@ -61,7 +62,9 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   if (all.length === 0 && job === null && !query.loading)
     return (
       <Message title="No GPU was recorded">
-        <p>Record what it does: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems).</p>
+        <p>
+          <Sentence text={whyNoKernels(data)} />
+        </p>
       </Message>
     );
   // The sentence and the bars are drawn once, with what they say in the end.

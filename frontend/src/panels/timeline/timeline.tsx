@@ -14,6 +14,7 @@ import {
 import { Choice } from "../../components/choice";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
+import { Sentence } from "../../components/sentence";
 import { Tracks } from "../../components/timeline/tracks";
 import { useWindow } from "../../components/timeline/use_window";
 import { formatDuration } from "../../format/time";
@@ -30,6 +31,7 @@ import type {
   TimelineItem,
   TimelineOverview,
 } from "../../api/types";
+import { whyNoKernels } from "../../model/headline";
 import { mainDevice } from "../../model/parts";
 import {
   around,
@@ -75,13 +77,16 @@ export function Timeline({ data }: { data: DashboardResponse }) {
   if (query.data.tracks.length === 0)
     return (
       <Message icon="search" title="Nothing to show">
-        <p>This recording holds neither GPU work nor ops with times.</p>
+        <p>
+          This recording holds neither GPU work nor ops with times. <Sentence text={whyNoKernels(data)} />
+        </p>
       </Message>
     );
   return (
     <Page
       key={`${query.dataKey} ${query.data.state}`}
       overview={query.data}
+      why={whyNoKernels(data)}
       isMarked={data.iterations.source.kind !== "whole_capture"}
       aggregated={data.iterations.rows.filter(({ profiled }) => profiled)}
       onReplaced={query.reload}
@@ -93,13 +98,15 @@ interface WindowProps {
   overview: TimelineOverview;
   /** Whether iterations are marked: otherwise the only one is all that is recorded. */
   isMarked: boolean;
+  /** Why no GPU is shown, or how to record one. */
+  why: string;
   /** The iterations that are aggregated, perhaps several in one. */
   aggregated: readonly Pick<IterationRow, "iteration" | "stop_iteration">[];
   /** Called once the database has other tracks than these. */
   onReplaced: () => void;
 }
 
-function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
+function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) {
   const { profile, round, matrixUnit, title, ...scope } = useScope();
   const url = useUrl();
   const whole = useMemo(() => ({ from: overview.start, to: Math.max(overview.stop, overview.start + 1) }), [overview]);
@@ -365,6 +372,11 @@ function Page({ overview, isMarked, aggregated, onReplaced }: WindowProps) {
       {device === null && (
         <header class="headline">
           <h2>No GPU work was recorded: this is what the host did.</h2>
+          <p class="model-line">
+            <span>
+              <Sentence text={why} />
+            </span>
+          </p>
         </header>
       )}
       {device !== null && (
