@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ea as e,Mi as t,nr as n,oi as r,pr as i}from"./frame-CxHmjXme.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${r(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let r=o(n().busy);return r===``?null:t(e,{children:[r,` `,t(i,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
