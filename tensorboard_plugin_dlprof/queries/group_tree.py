@@ -58,6 +58,8 @@ _SUMMED: Mapping[str, str] = MappingProxyType(
         "gain_ns": "rate.measured_ns - rate.best_ns",
         "compute_bound_ns": "(rate.bound = 'compute') * rate.kernel_ns",
         "memory_bound_ns": "(rate.bound = 'memory') * rate.kernel_ns",
+        "caches_bound_ns": "(rate.bound = 'caches') * rate.kernel_ns",
+        "latency_bound_ns": "(rate.bound = 'latency') * rate.kernel_ns",
     }
 )
 """What is summed over the ops below a node: column -> expression for one op."""
@@ -96,8 +98,8 @@ class Nodes(TypedDict):
     lower bounds, and unknown where these would be 0; ``unknown_time_ns`` is the time of those kernels, and
     ``unknown_ops`` counts the ops whose use is unknown. ``eligible_ops`` is unknown where no op is known to be eligible
     but some may be; times on the host are, where no call that launched the work was recorded. ``gain_ns`` is kernel
-    time less the time at the GPU's published rates; the times after it are those of ops bound by compute and by memory.
-    All three are None where they are known of no op below, and for databases without the efficiency of ops.
+    time less the time at the GPU's published rates; the times after it are those of ops by what bounds them. All of
+    these are None where they are known of no op below, and for databases without the efficiency of ops.
     """
 
     id: list[int]
@@ -124,6 +126,8 @@ class Nodes(TypedDict):
     gain_ns: list[int | None]
     compute_bound_ns: list[int | None]
     memory_bound_ns: list[int | None]
+    caches_bound_ns: list[int | None]
+    latency_bound_ns: list[int | None]
 
 
 class GroupTree(TypedDict):
@@ -301,4 +305,6 @@ def _columns(nodes: list[_Node], selected: Sequence[int], rated: bool) -> Nodes:
         gain_ns=rates("gain_ns", "ops_of_known_gain"),
         compute_bound_ns=rates("compute_bound_ns", "ops_of_known_bound"),
         memory_bound_ns=rates("memory_bound_ns", "ops_of_known_bound"),
+        caches_bound_ns=rates("caches_bound_ns", "ops_of_known_bound"),
+        latency_bound_ns=rates("latency_bound_ns", "ops_of_known_bound"),
     )

@@ -674,8 +674,8 @@ export interface GpuUtilization {
  * these would be 0; `unknown_time_ns` is the time of those kernels, and `unknown_ops` counts the ops whose use is
  * unknown. `eligible_ops` is unknown where no op is known to be eligible but some may be; times on the host are, where
  * no call that launched the work was recorded. `gain_ns` is kernel time less the time at the GPU's published rates;
- * the times after it are those of ops bound by compute and by memory. All three are `null` where they are known of no
- * op below, and for databases without the efficiency of ops.
+ * the times after it are those of ops by what bounds them. All of these are `null` where they are known of no op
+ * below, and for databases without the efficiency of ops.
  */
 export interface GroupNodes {
   id: number[];
@@ -702,6 +702,8 @@ export interface GroupNodes {
   gain_ns: (number | null)[];
   compute_bound_ns: (number | null)[];
   memory_bound_ns: (number | null)[];
+  caches_bound_ns: (number | null)[];
+  latency_bound_ns: (number | null)[];
 }
 
 /** The tree below `group` (empty: the whole tree); `left_out` of `total` nodes did not fit. */

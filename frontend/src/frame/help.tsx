@@ -49,7 +49,7 @@ const TERMS: readonly [string, string][] = [
   ["Op", "A node of the model: a call that the framework or your code marked, with the kernels it launched."],
   [
     "no op:",
-    "GPU work that no op is known to have launched, by kernel name; in DLProf's tables and exports unassociated_…",
+    "GPU work that no op is known to have launched, by kernel name (Modules: Not in any op); in DLProf's tables and exports unassociated_…",
   ],
   ["Eligible", "An op that could use Tensor Cores (AMD: Matrix Cores), judging by its type and data types."],
   ["Using", "At least one kernel of the op uses them."],

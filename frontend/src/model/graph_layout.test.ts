@@ -20,7 +20,8 @@ import { openedFirst } from "./tree_values";
 const rows = new Rows(buildTree(nodes(), ""), { sort: "-gpu_time_ns", fold: false, visible: null });
 const WIDE = 1_200;
 const wanted = () => 200;
-const graph = layOut(rows, () => true, wanted, WIDE);
+const none = () => false;
+const graph = layOut(rows, () => true, none, wanted, WIDE);
 const named = (name: string) => {
   const node = graph.nodes.find(({ row }) => row.name === name);
   if (node === undefined) throw new Error(`${name} is missing`);
@@ -40,7 +41,7 @@ describe("the graph", () => {
 
   it("is drawn where it is in view, with the outer edges of what goes on beyond", () => {
     const all = inView(graph, { scale: 1, left: 0, top: 0 }, graph.width, graph.height);
-    expect(all).toEqual({ nodes: graph.nodes, edges: graph.edges });
+    expect(all).toEqual({ nodes: graph.nodes, edges: graph.edges, rests: [] });
     // Only the column of the layers, and of it the first two rows.
     const column = named("Head");
     const place = { scale: 2, left: -2 * column.x, top: -2 * column.y };
@@ -49,8 +50,26 @@ describe("the graph", () => {
     expect(part.edges.map(({ to }) => to.row.name)).toEqual(["linear", "conv_0", "Head", "Layer[0]", "Layer[1]"]);
   });
 
-  it("leaves out work of no op", () => {
-    expect(graph.nodes.map(({ row }) => row.name)).not.toContain("unassociated");
+  it("gathers what takes little, in no other node's place", () => {
+    const small = layOut(
+      rows,
+      () => true,
+      ({ name }) => name.startsWith("Layer"),
+      wanted,
+      WIDE,
+    );
+    expect(small.rests.map(({ of, rows }) => [of.name, rows.length])).toEqual([["Net", 2]]);
+    expect(small.nodes.map(({ row }) => row.name)).not.toContain("Layer[0]");
+    const only = layOut(
+      rows,
+      () => true,
+      ({ depth }) => depth === 3,
+      wanted,
+      WIDE,
+    );
+    const outside = only.nodes.find(({ row }) => row.gathers === "no op");
+    const net = only.nodes.find(({ row }) => row.name === "Net");
+    expect((outside?.y ?? 0) - (net?.y ?? 0)).toBeGreaterThan(NODE.height);
   });
 
   it("is walked by the arrow keys", () => {
@@ -94,11 +113,10 @@ it("does not take what is not known for not eligible", () => {
   const tree = nodes();
   tree.eligible_ops[1] = null;
   const untold = new Rows(buildTree(tree, ""), { sort: "name", fold: false, visible: null });
-  const said = untold.roots.map((row) => [row.name, compatibilityOf(row, true), compatibilityText(row, "TC", true)]);
-  expect(said).toEqual([
-    ["/", "using", "2 of 3 use TC"],
-    ["unassociated", "not_known", "not known"],
-  ]);
+  const of = untold.rowOf(1);
+  if (of === null) throw new Error("There is no such row.");
+  expect(compatibilityOf(of, true)).toBe("not_known");
+  expect(compatibilityText(of, "TC", true)).toBe("not known");
 });
 
 it("does not say of eligible ops that none uses the units where that is not known", () => {
@@ -113,31 +131,18 @@ it("says without work of a GPU which ops could use the units", () => {
   const none = { ...nodes(), using_ops: nodes().using_ops.map(() => null) };
   const rows = new Rows(buildTree(none, ""), { sort: "name", fold: false, visible: null });
   const said = rows.roots.map((row) => [row.name, compatibilityOf(row, false), compatibilityText(row, "TC", false)]);
-  expect(said).toEqual([
-    ["/", "not_using", "3 eligible"],
-    ["unassociated", "not_eligible", "not eligible"],
-  ]);
+  expect(said).toEqual([["/", "not_using", "3 eligible"]]);
 });
 
-it("makes boxes as wide as their names, where there is room, and all alike narrower where there is none", () => {
+it("makes all boxes as wide as the longest name, where there is room", () => {
   const long = (row: { name: string }) => (row.name === "Net" ? 400 : 100);
-  const wide = layOut(rows, () => true, long, 3_000);
-  const widths = (of: Graph) =>
-    ["/", "Net", "Head"].map((name) => of.nodes.find(({ row }) => row.name === name)?.width);
-  expect(widths(wide)).toEqual([NODE.narrowest, 400, NODE.narrowest]);
-  expect(
-    layOut(
-      rows,
-      () => true,
-      () => 10_000,
-      10_000,
-    ).nodes[0]?.width,
-  ).toBe(NODE.widest);
-  const room = 0.85 * (wide.levels * NODE.narrowest + 48 * (wide.levels - 1) + 100);
-  const tight = layOut(rows, () => true, long, room);
-  expect(tight.nodes.find(({ row }) => row.name === "Net")?.width).toBeCloseTo(NODE.narrowest + 100, -1);
-  expect(tight.width * 0.85).toBeLessThanOrEqual(room);
-  expect(wide.width).toBeGreaterThan(tight.width);
+  const lay = (wide: (row: { name: string }) => number, room: number) => layOut(rows, () => true, none, wide, room);
+  const widths = (of: Graph) => [...new Set(of.nodes.map(({ width }) => width))];
+  expect(widths(lay(long, 3_000))).toEqual([400]);
+  expect(widths(lay(() => 10_000, 10_000))).toEqual([NODE.widest]);
+  const room = 0.85 * (4 * 200 + 48 * 3);
+  expect(widths(lay(long, room))[0]).toBeCloseTo(200, -1);
+  expect(lay(long, room).width * 0.85).toBeLessThanOrEqual(room);
 });
 
 it("is drawn as high as it is, up to what the page has", () => {
@@ -147,8 +152,19 @@ it("is drawn as high as it is, up to what the page has", () => {
   expect(heightFor({ width: 968, height: 50 }, 1_000, 320, 2_000)).toBe(320);
 });
 
-it("opens first what takes most time, as far as that can be read", () => {
-  expect([...openedFirst(rows, 4, 9)]).toEqual(["/", "/Net/", "/Net/Head/", "/Net/Layer[0]/", "/Net/Layer[1]/"]);
-  expect([...openedFirst(rows, 4, 3)]).toEqual(["/", "/Net/"]);
-  expect([...openedFirst(rows, 1, 9)]).toContain("/Net/");
+describe("what is open at first", () => {
+  const opened = (lines: number, levels: number, perRow: boolean) => [...openedFirst(rows, { lines, levels, perRow })];
+
+  it("takes most time, as far as that can be read", () => {
+    expect(opened(4, 9, false).slice(0, 3)).toEqual(["/", "/Net/", "/Net/Head/"]);
+    expect(opened(4, 3, false)).toEqual(["/", "/Net/", "/:Not in any op:/"]);
+  });
+
+  it("is what takes most of the time, however many rows that has", () => {
+    expect(opened(1, 9, false)).toContain("/Net/");
+  });
+
+  it("in a table ends with the first that would have no room", () => {
+    expect(opened(7, 9, true)).toEqual(["/", "/Net/", "/Net/Head/"]);
+  });
 });

@@ -7,9 +7,18 @@ export interface GraphNode {
   row: TreeRow;
   x: number;
   y: number;
-  /** The same for all of a level. */
+  /** The same for all, whose fills are compared. */
   width: number;
   open: boolean;
+}
+
+/** Children of one node that take too little to be looked at one by one. */
+export interface GraphRest {
+  of: TreeRow;
+  rows: readonly TreeRow[];
+  x: number;
+  y: number;
+  width: number;
 }
 
 export interface GraphEdge {
@@ -22,14 +31,16 @@ export interface GraphEdge {
 export interface Graph {
   nodes: readonly GraphNode[];
   edges: readonly GraphEdge[];
+  rests: readonly GraphRest[];
   width: number;
   height: number;
   levels: number;
 }
 
 /** `widest` and `narrowest`: a name may be longer, the line of numbers below it is about as long as the latter. */
-export const NODE = { height: 42, narrowest: 150, widest: 420 } as const;
-const PITCH = NODE.height + 10;
+export const NODE = { height: 42, narrowest: 150, widest: 420, rest: 30 } as const;
+const GAP_BELOW = 10;
+const PITCH = NODE.height + GAP_BELOW;
 
 /** Between levels: least, and most; longer edges say nothing. */
 const GAP = { least: 48, most: 150 } as const;
@@ -38,60 +49,71 @@ const GAP = { least: 48, most: 150 } as const;
  * Children are placed one below the other, and a parent beside the first of them: where rows are in the order of their times, the chain
  * of the longest ones is the first line, and what has no room in the view is the least.
  *
- * @param wanted the width that the texts of a row take; a level is as wide as its widest, within `NODE`'s limits
+ * @param isSmall what is gathered in one node with its like, below a node with more than one of them
+ * @param wanted the width that the texts of a row take; all nodes are as wide as the widest, within `NODE`'s limits
  * @param room what the drawing may take, where that does not make nodes too narrow or too wide
  */
 export function layOut(
   rows: Rows,
   isOpen: (row: TreeRow) => boolean,
+  isSmall: (row: TreeRow) => boolean,
   wanted: (row: TreeRow) => number,
   room: number,
 ): Graph {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];
+  const rests: GraphRest[] = [];
   let bottom = 0;
   const place = (row: TreeRow): GraphNode => {
     const open = row.expandable && isOpen(row);
     const node: GraphNode = { row, x: 0, y: bottom, width: 0, open };
     nodes.push(node);
-    const below = open ? rows.below(row).map(place) : [];
-    if (below.length === 0) bottom += PITCH;
+    const inside = open ? rows.below(row) : [];
+    const small = inside.filter(isSmall);
+    const below = inside.filter((each) => small.length < 2 || !small.includes(each)).map(place);
+    if (small.length >= 2) {
+      rests.push({ of: row, rows: small, x: 0, y: bottom, width: 0 });
+      bottom += NODE.rest;
+    }
+    bottom = Math.max(bottom, node.y + PITCH);
     for (const to of below) edges.push({ from: node, to, outer: to === below[0] || to === below.at(-1) });
     return node;
   };
-  // Work that no op is known to have launched is no part of the model.
-  const groups = rows.roots.filter(({ isOp }) => !isOp);
-  (groups.length > 0 ? groups : rows.roots).forEach(place);
-  const levels = spread(nodes, wanted, room);
+  rows.roots.forEach(place);
+  const levels = spread(nodes, rests, wanted, room);
   return {
     nodes,
     edges,
+    rests,
     width: nodes.reduce((most, { x, width }) => Math.max(most, x + width), 0),
-    height: nodes.reduce((most, { y }) => Math.max(most, y + NODE.height), 0),
+    height: Math.max(...nodes.map(({ y }) => y + NODE.height), ...rests.map(({ y }) => y + NODE.rest - GAP_BELOW), 0),
     levels,
   };
 }
 
 /** Gives nodes their width and their distance from the left, level by level; returns how many levels there are. */
-function spread(nodes: readonly GraphNode[], wanted: (row: TreeRow) => number, room: number): number {
-  const widths: number[] = [];
-  for (const { row } of nodes)
-    widths[row.depth - 1] = Math.max(widths[row.depth - 1] ?? NODE.narrowest, Math.min(wanted(row), NODE.widest));
-  const sum = widths.reduce((all, width) => all + width, 0);
-  const gaps = Math.max(widths.length - 1, 1);
+function spread(
+  nodes: readonly GraphNode[],
+  rests: readonly GraphRest[],
+  wanted: (row: TreeRow) => number,
+  room: number,
+): number {
+  const levels = Math.max(1, ...nodes.map(({ row }) => row.depth), ...rests.map(({ of }) => of.depth + 1));
+  const gaps = Math.max(levels - 1, 1);
+  const widest = nodes.reduce((most, { row }) => Math.max(most, wanted(row)), 0);
   // What names take beyond the narrowest shrinks where all of it does not fit, drawn as small as can be read.
-  const spare = sum - widths.length * NODE.narrowest;
-  const fits = room / READABLE - gaps * GAP.least - widths.length * NODE.narrowest;
-  const kept = spare <= 0 ? 1 : Math.min(Math.max(fits / spare, 0), 1);
-  const final = widths.map((width) => Math.floor(NODE.narrowest + (width - NODE.narrowest) * kept));
-  const left = room - final.reduce((all, width) => all + width, 0);
-  const gap = Math.min(Math.max(Math.floor(left / gaps), GAP.least), GAP.most);
-  const starts = final.map((_, level) => final.slice(0, level).reduce((all, width) => all + width + gap, 0));
+  const fits = (room / READABLE - gaps * GAP.least) / levels;
+  const width = Math.floor(Math.max(Math.min(widest, fits, NODE.widest), NODE.narrowest));
+  const gap = Math.min(Math.max(Math.floor((room - levels * width) / gaps), GAP.least), GAP.most);
   for (const node of nodes) {
-    node.x = starts[node.row.depth - 1] ?? 0;
-    node.width = final[node.row.depth - 1] ?? NODE.narrowest;
+    node.x = (node.row.depth - 1) * (width + gap);
+    node.width = width;
   }
-  return widths.length;
+  for (const rest of rests) {
+    rest.x = rest.of.depth * (width + gap);
+    rest.width = width;
+  }
+  return levels;
 }
 
 /** The height of a view of that width which shows the whole graph, within what the page has. */
@@ -170,18 +192,24 @@ export function scaled(place: Place, factor: number, x: number, y: number): Plac
  * What of the graph is drawn: nodes in view, the edges that lead to them, and of those that only pass through it the outer ones, which
  * show that there is more. A model of thousands of nodes can be moved then as lightly as a small one.
  */
-export function inView(graph: Graph, place: Place, width: number, height: number): Pick<Graph, "nodes" | "edges"> {
+export function inView(
+  graph: Graph,
+  place: Place,
+  width: number,
+  height: number,
+): Pick<Graph, "nodes" | "edges" | "rests"> {
   const left = -place.left / place.scale;
   const top = -place.top / place.scale;
   const right = left + width / place.scale;
   const bottom = top + height / place.scale;
-  const isIn = ({ x, y, width }: GraphNode): boolean =>
+  const isIn = ({ x, y, width }: GraphNode | GraphRest): boolean =>
     x <= right && x + width >= left && y <= bottom && y + NODE.height >= top;
   const passes = ({ from, to }: GraphEdge): boolean =>
     from.x <= right && to.x >= left && Math.min(from.y, to.y) <= bottom && Math.max(from.y, to.y) + NODE.height >= top;
   return {
     nodes: graph.nodes.filter(isIn),
     edges: graph.edges.filter((edge) => (edge.outer ? passes(edge) : isIn(edge.to))),
+    rests: graph.rests.filter(isIn),
   };
 }
 

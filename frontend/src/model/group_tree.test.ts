@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { foldedName, splitNumber } from "./folding";
-import { buildTree, keep, linksOf, pathOf, Rows, type RowOptions } from "./group_tree";
-import { chainOf, levels, limitedNs, mayBeMoreTime, sorted, tensorCoreShare } from "./tree_values";
+import { buildTree, keep, linksOf, pathOf, rowLabel, Rows, shownPath, type RowOptions } from "./group_tree";
+import { chainOf, deepestOf, limitedNs, mayBeMoreTime, sorted, tensorCoreShare } from "./tree_values";
 import { pathMatcher } from "./path_filter";
 import { nodes } from "../testing/tree";
 
@@ -14,10 +14,10 @@ const names = (rows: readonly { name: string }[]): string[] => rows.map(({ name 
 describe("rows of the tree", () => {
   it("stand below their parents in the order asked for", () => {
     expect(names(rowsWith().visible(() => true))).toEqual([
-      "/", "Net", "Head", "linear", "Layer[0]", "conv_0", "Layer[1]", "conv_1", "unassociated",
+      "/", "Net", "Head", "linear", "Layer[0]", "conv_0", "Layer[1]", "conv_1", "Not in any op", "unassociated_k",
     ]); // prettier-ignore
     expect(names(rowsWith({ sort: "name" }).visible(({ depth }) => depth < 3))).toEqual([
-      "/", "Net", "Head", "Layer[0]", "Layer[1]", "unassociated",
+      "/", "Net", "Head", "Layer[0]", "Layer[1]", "Not in any op", "unassociated_k",
     ]); // prettier-ignore
   });
 
@@ -47,12 +47,15 @@ describe("rows of the tree", () => {
   it("fold repeated siblings, and the children of the fold, with the sums of all", () => {
     const rows = rowsWith({ fold: true });
     const all = rows.visible(() => true);
-    expect(names(all)).toEqual(["/", "Net", "Head", "linear", "Layer[0..1]", "conv_0..1", "unassociated"]);
-    const fold = all.find(({ name }) => name === "Layer[0..1]");
+    expect(names(all)).toEqual([
+      "/", "Net", "Head/linear", "Layer[0..1]/conv_0..1", "Not in any op", "unassociated_k",
+    ]); // prettier-ignore
+    const fold = all.find(({ within }) => within === "Layer[0..1]");
     expect(fold?.members).toHaveLength(2);
     expect(fold?.values.gpu_time_ns).toBe(40);
-    expect(rows.find(fold?.key ?? "")?.name).toBe("Layer[0..1]");
-    expect(rows.rowOf(7)?.name).toBe("conv_0..1");
+    expect(rows.find(fold?.key ?? "")).toBe(fold);
+    expect(rows.rowOf(7)).toBe(fold);
+    expect(rows.find("/Net/Head/")?.name, "a group that is one row with its op").toBe("Head/linear");
   });
 
   it("are asked for what lies below all that they stand for", () => {
@@ -63,7 +66,7 @@ describe("rows of the tree", () => {
     };
     expect(asked(2)).toEqual({ group: "/Net/" });
     expect(asked(8)).toEqual({ op: "LINEAR_0" });
-    expect(asked(3)).toEqual({ group: "/Net/Layer[0..1]/", nodes: "103,104" });
+    expect(asked(0)).toEqual({ group: "" });
     expect(asked(7)).toEqual({ group: "/Net/Layer[0..1]/conv_0..1", nodes: "106,107" });
   });
 
@@ -82,10 +85,10 @@ describe("rows of the tree", () => {
         ops: nodes().ops.map((own, i) => ops[i] ?? own),
       };
       const rows = new Rows(buildTree(others, ""), { sort: "name", fold: true, visible: null });
-      return names(rows.visible(({ depth }) => depth < 3)).slice(2, -1);
+      return names(rows.visible(({ depth }) => depth < 3)).slice(2, -2);
     };
-    expect(folded([3, 0, 3, 10, 9])).toEqual(["Head", "Layer[0..1]"]);
-    expect(folded([3, 0, 3, 10, 5])).toEqual(["Head", "Layer[0]", "Layer[1]"]);
+    expect(folded([3, 0, 3, 10, 9])).toEqual(["Head/linear", "Layer[0..1]/conv_0..1"]);
+    expect(folded([3, 0, 3, 10, 5])).toEqual(["Head/linear", "Layer[0]/conv_0", "Layer[1]/conv_1"]);
   });
 
   it("tell shares of their kernel time", () => {
@@ -99,12 +102,72 @@ describe("rows of the tree", () => {
     expect(names(rowsWith({ visible: visible }).visible(() => true))).toEqual(["/", "Net", "Layer[1]", "conv_1"]);
   });
 
-  it("know how many levels there are, and how many fill a screen", () => {
-    expect(levels(rowsWith(), 7)).toEqual({ deepest: 4, fitting: 3 });
+  it("know how many levels there are", () => {
+    expect(deepestOf(rowsWith())).toBe(4);
   });
 
-  it("open further than a screen where that would show next to nothing", () => {
-    expect(levels(rowsWith(), 1)).toEqual({ deepest: 4, fitting: 3 });
+  it("stand below one that is all work, also that of no op", () => {
+    const rows = rowsWith();
+    expect(rows.roots.map(({ values }) => values.gpu_time_ns)).toEqual([107]);
+    const outside = rows.visible(() => true).find(({ gathers }) => gathers === "no op");
+    expect(outside?.values.gpu_time_ns).toBe(7);
+    expect(rows.rowOf(1)?.parent).toBe(outside);
+    const [all] = new Rows(buildTree({ ...nodes(), parent: nodes().parent.map(() => -1) }, "/Net/"), {
+      sort: "",
+      fold: false,
+      visible: null,
+    }).roots;
+    expect(all?.gathers, "a group shown alone is no more than itself").toBeNull();
+  });
+
+  it("of kernels without an op are folded by their whole names: numbers tell what they are", () => {
+    const kernels = (one: string, other: string): string[] => {
+      const { name } = nodes();
+      const tree = buildTree(
+        {
+          ...nodes(),
+          parent: nodes().parent.map(() => -1),
+          op_id: name.map((_, i) => `K_${i}`),
+          structure: name.map(() => 0),
+          name: name.map((_, i) => `unassociated_${i % 2 === 0 ? one : other}`),
+        },
+        "",
+      );
+      return names(new Rows(tree, { sort: "", fold: true, visible: null }).visible(() => true)).slice(1);
+    };
+    expect(kernels("transpose_16x32", "transpose_64x64")).toEqual([
+      "unassociated_transpose_16x32",
+      "unassociated_transpose_64x64",
+    ]);
+    expect(kernels("same", "same")).toEqual(["unassociated_same"]);
+  });
+
+  it("of ops without modules stand below their directions", () => {
+    const parent = [-1, -1, 0, 0, 0, 0, 0, 0, 0];
+    const op_id = ["A", "B", "C", "D", "E", "F", "G"].map((id, i) => (i === 0 ? null : id));
+    const direction = parent.map((_, i) => (i < 2 ? "" : i % 2 === 0 ? "forward" : "backward"));
+    const tree = buildTree({ ...nodes(), parent, op_id: [...op_id, "H", "I"], direction }, "");
+    const rows = new Rows(tree, { sort: "name", fold: true, visible: null });
+    const shown = rows.visible(({ depth }) => depth < 2);
+    expect(names(shown)).toEqual(["/", "backward", "forward", "Not in any op"]);
+    const [backward, forward] = shown.slice(1);
+    expect((backward?.values.gpu_time_ns ?? 0) + (forward?.values.gpu_time_ns ?? 0)).toBe(
+      nodes()
+        .gpu_time_ns.slice(2)
+        .reduce<number>((sum, time) => sum + (time ?? 0), 0),
+    );
+    const [op] = backward === undefined ? [] : rows.below(backward);
+    expect(op === undefined ? "" : shownPath(op), "a direction is no part of a path").toBe("/conv_1");
+  });
+
+  it("tell an op apart from the group of its name beside it", () => {
+    const parts = { name: nodes().name.map((name, i) => (i === 3 || i === 5 ? "loop" : name)) };
+    const ops = { op_id: nodes().op_id.map((id, i) => (i === 5 ? "LOOP_0" : id)) };
+    const tree = buildTree({ ...nodes(), ...parts, ...ops, parent: [-1, -1, 0, 2, 2, 2, 3, 4, 4] }, "");
+    const loops = new Rows(tree, { sort: "-gpu_time_ns", fold: false, visible: null })
+      .visible(() => true)
+      .filter(({ name }) => name === "loop");
+    expect(loops.map(rowLabel)).toEqual(["loop (itself)", "loop (inside)"]);
   });
 
   it("say how many children were not sent", () => {
@@ -160,7 +223,7 @@ describe("causes", () => {
   const limited = new Rows(buildTree(nodes(), "", causes), { sort: "-limited", fold: true, visible: null });
 
   it("of a fold are the sums of its members, that with the most time first", () => {
-    const fold = limited.visible(() => true).find(({ name }) => name === "Layer[0..1]");
+    const fold = limited.visible(() => true).find(({ within }) => within === "Layer[0..1]");
     expect(fold?.causes).toEqual([
       { label: "Layout", kernelNs: 20, ops: 2 },
       { label: "TF32 is off", kernelNs: 10, ops: 2 },
@@ -170,9 +233,9 @@ describe("causes", () => {
 
   it("order siblings, and are none where nothing is limited", () => {
     expect(names(limited.visible(({ depth }) => depth < 3))).toEqual([
-      "/", "Net", "Head", "Layer[0..1]", "unassociated",
+      "/", "Net", "Head/linear", "Layer[0..1]/conv_0..1", "Not in any op", "unassociated_k",
     ]); // prettier-ignore
-    expect(limited.roots.find(({ isOp }) => isOp)?.causes).toEqual([]);
+    expect(limited.rowOf(1)?.causes).toEqual([]);
   });
 });
 

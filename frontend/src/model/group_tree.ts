@@ -5,7 +5,9 @@
  * row are the children of all its members, folded in turn, so that its sums are those of the whole fold at every level.
  */
 import type { CauseColumns, GroupNodes } from "../api/types";
+import { formatCount } from "../format/number";
 import { foldedName, numberless } from "./folding";
+import { labelOf, UNASSOCIATED } from "./kernel_name";
 import { MEASURES, sorted, type Measure } from "./tree_values";
 
 export interface Tree {
@@ -34,7 +36,16 @@ export interface TreeRow {
   /** 1 for a root. */
   depth: number;
   name: string;
+  /** The names of the groups that hold nothing but this op and are one row with it; empty for all others. */
+  within: string;
   isOp: boolean;
+  /**
+   * What the row gathers that is no group of the server: all work, work of no op, or ops without a module in one direction. Null for
+   * the others.
+   */
+  gathers: "all" | "no op" | "direction" | null;
+  /** Of an op and a group of one name beside each other, which are counted apart: whether this is the op itself, or what is inside. */
+  part: "itself" | "inside" | null;
   /** What is not known counts as nothing here; where nothing of it is known it is named in `unknown`. */
   values: Readonly<Record<Measure, number>>;
   unknown: ReadonlySet<Measure>;
@@ -60,6 +71,8 @@ function summed(values: readonly (number | null)[], members: readonly number[]):
 
 const at = <T>(list: readonly T[], index: number): T => list[index] as T;
 
+const isOpOf = ({ op_id: op }: GroupNodes, node: number): boolean => at(op, node) !== null;
+
 /** The path of a node, of a group with a slash at its end. */
 export function pathOf({ nodes, group }: Tree, node: number): string {
   const names: string[] = [];
@@ -77,17 +90,36 @@ export function pathOf({ nodes, group }: Tree, node: number): string {
 
 /** The path of a row as it is shown, with all numbers of what is folded: `/Net/Layer[0..23]/linear`. */
 export function shownPath(row: TreeRow): string {
-  const { parent, name, isOp } = row;
-  const place = parent === null ? "" : shownPath(parent);
-  return `${place}${name}${isOp || name.endsWith("/") ? "" : "/"}`;
+  const { parent, name, isOp, gathers } = row;
+  if (parent === null) return row.key;
+  if (gathers === "no op" || name.startsWith(UNASSOCIATED)) return name;
+  const place = shownPath(parent);
+  return gathers === "direction" ? place : `${place}${name}${isOp || name.endsWith("/") ? "" : "/"}`;
 }
+
+/** The name of a row where there is no room for its path; of two that are counted apart, which it is. */
+export const rowLabel = ({ name, part }: Pick<TreeRow, "name" | "part">): string =>
+  `${labelOf(name)}${part === null ? "" : ` (${part})`}`;
+
+/** The same with the number of rows that it stands for. */
+export const countedLabel = (row: TreeRow): string =>
+  `${rowLabel(row)}${row.gathers === null && row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : ""}`;
+
+/** What tells why a row and another one of its name are counted apart; empty where there is none. */
+export const partTip = ({ part }: TreeRow): string =>
+  part === null
+    ? ""
+    : part === "itself"
+      ? "\nIts own work; what is inside it is a row beside it, as DLProf counts"
+      : "\nWhat is inside it; its own work is a row beside it, as DLProf counts";
 
 /** Longer lists of nodes do not fit into an address. */
 const MOST_NODES = 1_000;
 
 /** What the tables of ops and of kernels below a row are asked for; null where it stands for more nodes than they can be asked for. */
 export function linksOf(tree: Tree, row: TreeRow): Readonly<Record<string, string>> | null {
-  const { members } = row;
+  const { members, gathers } = row;
+  if (gathers === "all") return { group: "" };
   const [first = 0] = members;
   const op = at(tree.nodes.op_id, first);
   if (members.length === 1) return op === null ? { group: pathOf(tree, first) } : { op };
@@ -138,6 +170,13 @@ export function keep(tree: Tree, matches: (path: string) => boolean): Filtered {
   return visible;
 }
 
+/** What all rows stand below, unless one group is shown alone: also work of no op, which DLProf counts beside the group `/`. */
+const ALL = "/";
+export const NO_OP_ROW = "Not in any op";
+
+/** Ops that take more than this share of the time without any module are told apart by their direction. */
+const MOSTLY = 0.5;
+
 /** Ops of the smaller of two groups over those of the larger, from which on they count as repeated. */
 const NEARLY_ALIKE = 0.8;
 
@@ -164,7 +203,7 @@ export class Rows {
 
   /** The same rows but for those with none of a measure. */
   leavingOut(without: Measure | null): Rows {
-    return new Rows(this.tree, { ...this.options, without }, this.#made);
+    return new Rows(this.tree, { ...this.options, without });
   }
 
   below(row: TreeRow): readonly TreeRow[] {
@@ -179,20 +218,26 @@ export class Rows {
   /** Whether there is a match of the filter below the row. */
   holdsMatch(row: TreeRow): boolean {
     const { visible: visible } = this.options;
-    return visible !== null && row.members.some((node) => visible.above[node] === 1);
+    return (
+      visible !== null &&
+      row.members.some((node) => visible.above[node] === 1 || (row.gathers !== null && visible.matches[node] === 1))
+    );
   }
 
   isMatch(row: TreeRow): boolean {
     const { visible: visible } = this.options;
-    return visible !== null && row.members.some((node) => visible.matches[node] === 1);
+    return visible !== null && row.gathers === null && row.members.some((node) => visible.matches[node] === 1);
   }
 
   /** The row of that key, with folded ones unfolded as needed: none where it is not in the tree. */
   find(key: string): TreeRow | null {
+    if (key === "") return null;
     let rows = this.roots;
     for (;;) {
       const next = rows.find((row) => row.key === key || (!row.isOp && key.startsWith(row.key)));
-      if (next === undefined || next.key === key) return next ?? null;
+      // A group that is one row with what is in it.
+      if (next === undefined) return rows.find((row) => row.key.startsWith(key)) ?? null;
+      if (next.key === key) return next;
       rows = this.below(next);
     }
   }
@@ -203,9 +248,15 @@ export class Rows {
     for (let i = node; i >= 0; i = at(this.tree.nodes.parent, i)) chain.unshift(i);
     let deepest: TreeRow | null = null;
     for (const each of chain) {
-      const rows: readonly TreeRow[] = deepest === null ? this.roots : this.below(deepest);
+      const among: readonly TreeRow[] = deepest === null ? this.roots : this.below(deepest);
       // A group that is one row with the only group in it has no row of its own.
-      deepest = rows.find(({ members }) => members.includes(each)) ?? deepest;
+      let next = among.find(({ members }) => members.includes(each));
+      deepest = next ?? deepest;
+      while (next !== undefined && next.gathers !== null) {
+        deepest = next;
+        next = this.below(next).find(({ members }) => members.includes(each));
+      }
+      deepest = next ?? deepest;
     }
     return deepest?.members.includes(node) === true ? deepest : null;
   }
@@ -226,56 +277,126 @@ export class Rows {
   #ordered(parent: TreeRow | null): readonly TreeRow[] {
     let rows = this.#made.get(parent);
     if (rows === undefined) {
-      rows = this.#make(
-        parent === null ? this.tree.roots : parent.members.flatMap((node) => at(this.tree.below, node)),
-        parent,
-      );
+      rows = this.#rowsBelow(parent);
       this.#made.set(parent, rows);
     }
-    const { without = null, sort } = this.options;
-    return sorted(without === null ? rows : rows.filter(({ values }) => values[without] > 0), sort);
+    return sorted(rows, this.options.sort);
   }
 
-  #make(nodes: readonly number[], parent: TreeRow | null): readonly TreeRow[] {
-    const groups = this.#grouped(nodes);
-    return groups.map((members) => this.#unchained(members, parent));
+  #rowsBelow(parent: TreeRow | null): TreeRow[] {
+    const { roots, group } = this.tree;
+    if (parent === null) return group === "" ? this.#all() : this.#make(roots, null);
+    if (parent.gathers === "all") return this.#belowAll(parent);
+    if (parent.gathers !== null) return this.#make(parent.members, parent);
+    return this.#make(this.#nodesBelow(parent.members), parent);
+  }
+
+  /** The one row that all others stand below. */
+  #all(): TreeRow[] {
+    const { roots, nodes } = this.tree;
+    // Groups first: what their path tells is that of the row.
+    const members = this.#visible(roots).sort((a, b) => Number(isOpOf(nodes, a)) - Number(isOpOf(nodes, b)));
+    if (members.length === 0) return [];
+    return [this.#row(members, null, { key: ALL, name: ALL, isOp: false, gathers: "all", expandable: true })];
+  }
+
+  /** What is below `/`, work of no op in a row of its own; without modules, ops by their direction. */
+  #belowAll(all: TreeRow): TreeRow[] {
+    const { nodes } = this.tree;
+    const gathered = (members: readonly number[], name: string, gathers: TreeRow["gathers"]): TreeRow[] =>
+      this.#grouped(members).length === 0
+        ? []
+        : [this.#row(members, all, { key: `${ALL}:${name}:/`, name, isOp: false, gathers, expandable: true })];
+    const ops = all.members.filter((node) => isOpOf(nodes, node));
+    const inside = this.#visible(this.#nodesBelow(all.members.filter((node) => !isOpOf(nodes, node))));
+    if (inside.length === 0) return this.#make(ops, all);
+    const loose = inside.filter((node) => isOpOf(nodes, node) && at(nodes.direction, node) !== "");
+    const directions = [...new Set(loose.map((node) => at(nodes.direction, node)))];
+    const timeOf = (some: readonly number[]): number => summed(nodes.gpu_time_ns, some);
+    const byDirection = directions.length > 1 && timeOf(loose) > MOSTLY * timeOf(inside);
+    const apart = new Set(byDirection ? loose : []);
+    return [
+      ...this.#make(
+        inside.filter((node) => !apart.has(node)),
+        all,
+      ),
+      ...(byDirection ? directions : []).flatMap((direction) =>
+        gathered(
+          loose.filter((node) => at(nodes.direction, node) === direction),
+          direction,
+          "direction",
+        ),
+      ),
+      ...gathered(ops, NO_OP_ROW, "no op"),
+    ];
+  }
+
+  #nodesBelow(members: readonly number[]): readonly number[] {
+    return members.flatMap((node) => at(this.tree.below, node));
+  }
+
+  #make(some: readonly number[], parent: TreeRow | null): TreeRow[] {
+    const { nodes } = this.tree;
+    const groups = this.#grouped(some);
+    const [ops, modules] = [true, false].map(
+      (are) => new Set(groups.flat().flatMap((node) => (isOpOf(nodes, node) === are ? [at(nodes.name, node)] : []))),
+    ) as [Set<string>, Set<string>];
+    return groups.map((members) => {
+      const isOp = isOpOf(nodes, members[0] ?? 0);
+      const isPart = members.some((node) => (isOp ? modules : ops).has(at(nodes.name, node)));
+      return this.#unchained(members, parent, isPart ? (isOp ? "itself" : "inside") : null);
+    });
+  }
+
+  #visible(nodes: readonly number[]): number[] {
+    const { visible } = this.options;
+    return nodes.filter(
+      (node) =>
+        visible === null ||
+        ((visible.matches[node] ?? 0) | (visible.above[node] ?? 0) | (visible.below[node] ?? 0)) !== 0,
+    );
   }
 
   #grouped(nodes: readonly number[]): number[][] {
-    const { fold, visible: visible } = this.options;
-    const left =
-      visible === null
-        ? nodes
-        : nodes.filter(
-            (node) => ((visible.matches[node] ?? 0) | (visible.above[node] ?? 0) | (visible.below[node] ?? 0)) !== 0,
-          );
-    return fold ? this.#folded(left) : left.map((node) => [node]);
+    const { fold, without = null } = this.options;
+    const left = this.#visible(nodes);
+    const groups = fold ? this.#folded(left) : left.map((node) => [node]);
+    return without === null ? groups : groups.filter((members) => summed(this.tree.nodes[without], members) > 0);
   }
 
-  /** The row of these nodes; with folding, groups that hold nothing but another group are one row with it: `ResNet/layer1`. */
-  #unchained(members: readonly number[], parent: TreeRow | null): TreeRow {
-    const { op_id: op, children } = this.tree.nodes;
+  /**
+   * The row of these nodes; with folding, groups that hold nothing but one other group, or one op, are one row with it:
+   * `ResNet/layer1`, `Linear/linear`.
+   */
+  #unchained(members: readonly number[], parent: TreeRow | null, part: TreeRow["part"]): TreeRow {
+    const { nodes } = this.tree;
     const above: string[] = [];
-    let row = this.#row(members, parent);
-    // The first row stands for all of the model, whatever is in it.
-    while (this.options.fold && !row.isOp && row.missing === 0 && row.name !== "/") {
-      const nodes = row.members.flatMap((node) => at(this.tree.below, node));
-      const [inner, ...others] = this.#grouped(nodes);
+    let row = this.#row(members, parent, { part });
+    const { fold, visible } = this.options;
+    while (fold && !row.isOp && row.missing === 0) {
+      const [inner, ...others] = this.#grouped(this.#nodesBelow(row.members));
       const [first] = inner ?? [];
-      if (inner === undefined || first === undefined || others.length > 0 || at(op, first) !== null) break;
-      if (at(children, first) === 0 || inner.length !== row.members.length) break;
+      if (inner === undefined || first === undefined || others.length > 0) break;
+      // A filter may hide other ops, whose times are in the group's.
+      const isWhole = isOpOf(nodes, first)
+        ? visible === null
+        : inner.length === row.members.length && at(nodes.children, first) > 0;
+      if (!isWhole) break;
       above.push(row.name);
       row = this.#row(inner, row);
     }
     if (above.length === 0) return row;
-    return this.#row(row.members, parent, { key: row.key, name: [...above, row.name].join("/") });
+    const within = row.isOp ? above.join("/") : "";
+    return this.#row(row.members, parent, { key: row.key, name: [...above, row.name].join("/"), within, part });
   }
 
   #folded(nodes: readonly number[]): number[][] {
     const { name, op_id: op } = this.tree.nodes;
     const folds = new Map<string, number[][]>();
     for (const node of nodes) {
-      const key = `${at(op, node) === null ? "" : "op"} ${numberless(at(name, node))}`;
+      const own = at(name, node);
+      // The numbers in the name of a kernel tell what it is, not which of several alike ones.
+      const key = `${at(op, node) === null ? "" : "op"} ${own.startsWith(UNASSOCIATED) ? own : numberless(own)}`;
       const alike = folds.get(key) ?? [];
       folds.set(key, alike);
       const fold = alike.find(([first]) => first !== undefined && this.#isRepeated(first, node));
@@ -296,7 +417,7 @@ export class Rows {
   #row(
     members: readonly number[],
     parent: TreeRow | null,
-    merged: Partial<Pick<TreeRow, "key" | "name">> = {},
+    special: Partial<Omit<OwnOfRow, "members" | "parent">> = {},
   ): TreeRow {
     const { nodes, below, group } = this.tree;
     const first = members[0] ?? 0;
@@ -313,15 +434,20 @@ export class Rows {
       parent,
       depth: (parent?.depth ?? 0) + 1,
       name: members.length > 1 ? foldedName(members.map((node) => at(nodes.name, node))) : name,
+      within: "",
       isOp: op !== null,
+      gathers: null,
+      part: null,
       missing: Math.max(missing, 0),
       expandable: sent > 0,
-      ...merged,
+      ...special,
     });
   }
 }
 
 const NOTHING_UNKNOWN: ReadonlySet<Measure> = new Set();
+
+type OwnOfRow = Omit<TreeRow, "values" | "unknown" | "causes">;
 
 /** A row whose numbers are added up when they are first asked for: of thousands, few are ever seen. */
 class Row implements TreeRow {
@@ -330,7 +456,10 @@ class Row implements TreeRow {
   readonly parent: TreeRow | null;
   readonly depth: number;
   readonly name: string;
+  readonly within: string;
   readonly isOp: boolean;
+  readonly gathers: TreeRow["gathers"];
+  readonly part: TreeRow["part"];
   readonly missing: number;
   readonly expandable: boolean;
   readonly #tree: Tree;
@@ -338,14 +467,17 @@ class Row implements TreeRow {
   #unknown: ReadonlySet<Measure> | null = null;
   #causes: readonly RowCause[] | null = null;
 
-  constructor(tree: Tree, own: Omit<TreeRow, "values" | "unknown" | "causes">) {
+  constructor(tree: Tree, own: OwnOfRow) {
     this.#tree = tree;
     this.key = own.key;
     this.members = own.members;
     this.parent = own.parent;
     this.depth = own.depth;
     this.name = own.name;
+    this.within = own.within;
     this.isOp = own.isOp;
+    this.gathers = own.gathers;
+    this.part = own.part;
     this.missing = own.missing;
     this.expandable = own.expandable;
   }

@@ -10,7 +10,8 @@ const parts = (narrowest: number) => icicleParts(rows, rows.roots, "gpu_time_ns"
 it("draws each child below its parent, as wide as its share, the longest first", () => {
   const { boxes, rests } = parts(0);
   const at = (name: string) => boxes.find(({ row }) => row.name === name);
-  expect(at("/")).toMatchObject({ x: 0, depth: 0, width: 100 / 107 });
+  expect(at("/")).toMatchObject({ x: 0, depth: 0, width: 1 });
+  expect(at("Net")).toMatchObject({ x: 0, depth: 1, width: 100 / 107 });
   expect(at("Head")).toMatchObject({ x: 0, depth: 2, width: 60 / 107 });
   expect(at("Layer[0]")?.x).toBeCloseTo(60 / 107);
   expect(rests).toEqual([]);

@@ -152,8 +152,8 @@ export const UNASSOCIATED = "unassociated_";
 /** What is shown in its place; an ordinary space at the end of a box would not be. */
 export const NO_OP = "no op:\u00a0";
 
-/** What is shown for `/`, the group of all ops that have a path. */
-export const WHOLE = "All ops";
+/** What is shown for `/`, the row of all work. */
+export const WHOLE = "All work";
 
 /** The name of an op where there is little room: of a kernel without an op, that of the kernel. */
 export const labelOf = (name: string): string =>

@@ -4,8 +4,8 @@
  */
 import { formatShare, shareOf } from "../format/share";
 import type { TreeRow } from "./group_tree";
-import { mayBeMoreOps, tensorCoreShare } from "./tree_values";
-import type { Colours } from "./resources";
+import { mayBeMoreOps, onlyCommunicates, tensorCoreShare } from "./tree_values";
+import { COLOURS, type Colours } from "./resources";
 
 /**
  * Fill and text of each step; text on it has a contrast of at least 4.5 to 1. The greens go from that of other kernels to that of
@@ -13,10 +13,10 @@ import type { Colours } from "./resources";
  */
 const STEPS = {
   none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#55575d", "#ffffff"] },
-  low: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#2f7d3c", "#ffffff"] },
-  mid: { light: ["#4fb46a", "#1f1f1f"], dark: ["#64b574", "#111111"] },
+  low: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#276430", "#ffffff"] },
+  mid: { light: ["#4fb46a", "#1f1f1f"], dark: ["#418d4f", "#111111"] },
   high: { light: ["#1c4e20", "#ffffff"], dark: ["#a8e8b2", "#111111"] },
-  communication: { light: ["#cb3872", "#ffffff"], dark: ["#8f2a6a", "#ffffff"] },
+  communication: { light: [COLOURS.communication.light, "#ffffff"], dark: [COLOURS.communication.dark, "#111111"] },
   cool: { light: ["#b5cff5", "#1f1f1f"], dark: ["#2c4a78", "#ffffff"] },
   warm: { light: ["#7a3b06", "#ffffff"], dark: ["#ffc38a", "#111111"] },
   gainLow: { light: ["#fde3c8", "#1f1f1f"], dark: ["#5e4125", "#ffffff"] },
@@ -77,12 +77,14 @@ export function colourings(
             about: "What limits most of the kernel time",
             legend: [
               ["none", "not known, or latency"],
-              ["cool", "memory"],
+              ["cool", "memory, or caches"],
               ["warm", "compute"],
+              ...(communicates ? ([["communication", "communication"]] as const) : []),
             ],
             of: (row) => {
               const bound = boundOf(row);
-              return bound === "memory" ? "cool" : bound === "compute" ? "warm" : "none";
+              if (bound === "communication") return bound;
+              return bound === "memory" || bound === "caches" ? "cool" : bound === "compute" ? "warm" : "none";
             },
           },
           gain: {
@@ -96,7 +98,7 @@ export function colourings(
             ],
             of: (row) => {
               const share = row.unknown.has("gain_ns") ? null : shareOfKernels(row, row.values.gain_ns);
-              if (share === null || row.values.gain_ns === 0) return "none";
+              if (share === null || onlyCommunicates(row)) return "none";
               return share < 0.25 ? "gainLow" : share <= 0.6 ? "gainMid" : "gainHigh";
             },
           },
@@ -120,22 +122,26 @@ export function colourings(
   };
 }
 
-/** `compute` or `memory`, whichever takes more of the kernel time; empty where both together are not known to take half of it. */
-export function boundOf({ values }: TreeRow): string {
-  const { compute_bound_ns: compute, memory_bound_ns: memory, kernel_time_ns: all } = values;
-  return compute + memory === 0 || (compute + memory) * 2 < all ? "" : compute > memory ? "compute" : "memory";
-}
+const BOUNDS = ["memory", "compute", "caches", "latency"] as const;
+type Bound = (typeof BOUNDS)[number] | "communication";
 
-/** Kernel time bound by compute and by memory, that of most first; without what takes none. */
-export const boundShares = ({ values }: TreeRow): { by: "compute" | "memory"; ns: number }[] =>
+/** Kernel time by what bounds it, that of most first; without what takes none. */
+export const boundShares = ({ values }: TreeRow): { by: Bound; ns: number }[] =>
   [
-    { by: "memory" as const, ns: values.memory_bound_ns },
-    { by: "compute" as const, ns: values.compute_bound_ns },
+    ...BOUNDS.map((by) => ({ by, ns: values[`${by}_bound_ns`] })),
+    { by: "communication" as const, ns: values.communication_ns },
   ]
     .filter(({ ns }) => ns > 0)
     .sort((a, b) => b.ns - a.ns);
 
-/** Both bounds with their shares, that of most first. */
+/** What takes most of the kernel time; empty where all that is known does not take half of it. */
+export function boundOf(row: TreeRow): Bound | "" {
+  const bounds = boundShares(row);
+  const known = bounds.reduce((sum, { ns }) => sum + ns, 0);
+  return known * 2 < row.values.kernel_time_ns ? "" : (bounds[0]?.by ?? "");
+}
+
+/** All bounds with their shares, that of most first. */
 export const boundSharesInWords = (row: TreeRow): string =>
   boundShares(row)
     .map(({ by, ns }) => `${by} ${formatShare(shareOf(ns, row.values.kernel_time_ns)).replace(" ", "\u00a0")}`)
@@ -152,11 +158,14 @@ export function boundInWords(row: TreeRow): string {
   const bounds = boundShares(row);
   const [most] = bounds;
   const all = row.values.kernel_time_ns;
-  if (boundOf(row) === "" || most === undefined) return "";
+  // That it communicates is said of it already.
+  if (boundOf(row) === "" || most === undefined || most.by === "communication") return "";
   if (most.ns >= NEARLY_ALL * all) return `bound by ${most.by}`;
   const rest = bounds.reduce((left, { ns }) => left - ns, all);
-  const parts = [...bounds, { by: "neither, or not known", ns: rest }].filter(({ ns }) => ns >= LEAST * all);
-  return parts.map(({ by, ns }, i) => `${formatShare(shareOf(ns, all))} ${i === 0 ? "bound " : ""}by ${by}`).join(", ");
+  const parts = bounds
+    .filter(({ ns }) => ns >= LEAST * all)
+    .map(({ by, ns }, i) => `${formatShare(shareOf(ns, all))} ${i === 0 ? "bound " : ""}by ${by}`);
+  return [...parts, ...(rest >= LEAST * all ? [`${formatShare(shareOf(rest, all))} not known`] : [])].join(", ");
 }
 
 const channels = (hex: string): number[] => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

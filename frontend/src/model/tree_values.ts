@@ -18,6 +18,8 @@ export const MEASURES = [
   "gain_ns",
   "compute_bound_ns",
   "memory_bound_ns",
+  "caches_bound_ns",
+  "latency_bound_ns",
 ] as const;
 
 export type Measure = (typeof MEASURES)[number];
@@ -45,9 +47,13 @@ export const mayBeMoreOps = ({ values }: TreeRow): boolean => values.unknown_ops
 /** Whether more time below may be in kernels that use the matrix unit than is known to be: that is the least. */
 export const mayBeMoreTime = ({ values }: TreeRow): boolean => values.unknown_ops > 0 || values.unknown_time_ns > 0;
 
-/** Time in Tensor Core kernels over the time of all kernels; null where there are none, or nothing is known of them. */
+/** Whether all that its kernels do is communication, which no matrix unit could do. */
+export const onlyCommunicates = ({ values }: Pick<TreeRow, "values">): boolean =>
+  values.kernel_time_ns > 0 && values.communication_ns >= values.kernel_time_ns;
+
+/** Time in Tensor Core kernels over the time of all kernels; null where there are none, nothing is known of them, or all communicate. */
 export const tensorCoreShare = ({ values, unknown }: TreeRow): number | null =>
-  values.kernel_time_ns > 0 && !unknown.has("tensor_core_time_ns")
+  values.kernel_time_ns > 0 && !unknown.has("tensor_core_time_ns") && !onlyCommunicates({ values })
     ? values.tensor_core_time_ns / values.kernel_time_ns
     : null;
 
@@ -88,49 +94,47 @@ export function chainOf(row: TreeRow | null): TreeRow[] {
 /** With fewer rows of the model than this, a picture says nothing. */
 const TOO_FEW = 4;
 
-/**
- * The number of levels that rows can be opened to, and the most that fill about one screen; more where these would show next to
- * nothing of the model, as a single group with hundreds of ops in it does.
- */
-export function levels(rows: Rows, screen: number): { deepest: number; fitting: number } {
-  let shown = rows.roots;
-  let count = shown.length;
-  let ofModel = shown.filter(({ isOp }) => !isOp).length;
+/** The number of levels that rows can be opened to. */
+export function deepestOf(rows: Rows): number {
   let deepest = 1;
-  let fitting = 1;
-  for (;;) {
+  for (let shown = rows.roots; ; deepest += 1) {
     shown = shown.flatMap((row) => (row.expandable ? rows.below(row) : []));
-    if (shown.length === 0) return { deepest, fitting };
-    deepest += 1;
-    count += shown.length;
-    if (count <= screen || ofModel < TOO_FEW) fitting = deepest;
-    ofModel += shown.length;
+    if (shown.length === 0) return deepest;
   }
 }
 
-/** Of the time of all: what takes less is not opened unasked. */
-const SMALL = 0.01;
+/** Of the time of all: what takes less is not opened unasked, and a drawing gathers it. */
+export const SMALL = 0.01;
+
+/** What is opened unasked: how many lines there may be, down to which level, and whether an opened row keeps a line of its own. */
+export interface Screen {
+  lines: number;
+  levels: number;
+  perRow: boolean;
+}
 
 /**
- * The keys of rows that a drawing opens at first: always the one with most time next, as long as no more than so many rows end a
- * branch and none lies deeper; at least one level, and what takes more than half of the time, however many rows that has.
+ * The keys of rows that are open at first: always the one with most time next, until one would fill more lines; none deeper; at least one level, and what takes more than half of the time, however many rows that has.
  */
-export function openedFirst(rows: Rows, most: number, deepest: number): ReadonlySet<string> {
+export function openedFirst(rows: Rows, { lines, levels, perRow }: Screen): ReadonlySet<string> {
   const { by, whole } = timeOf(rows.roots);
-  const waiting = rows.roots.filter(({ isOp }) => !isOp);
+  const waiting = rows.roots.filter(({ expandable }) => expandable);
   const opened = new Set<string>();
-  let ends = waiting.length;
+  let shown = rows.roots.length;
   while (waiting.length > 0) {
     const next = waiting.reduce((best, row) => (row.values[by] > best.values[by] ? row : best));
     waiting.splice(waiting.indexOf(next), 1);
     const isSmall = next.values[by] < SMALL * whole && next.parent !== null;
-    if (!next.expandable || next.depth >= deepest || isSmall) continue;
+    if (isSmall) break;
+    if (next.depth >= levels) continue;
     const below = rows.below(next);
+    const large = below.filter(({ values }) => values[by] >= SMALL * whole);
+    const more = perRow ? below.length : large.length - 1;
     const isMost = next.values[by] > whole / 2;
-    if (!isMost && ends >= TOO_FEW && ends + below.length - 1 > most) continue;
+    if (!isMost && shown >= TOO_FEW && shown + more > lines) break;
     opened.add(next.key);
-    ends += below.length - 1;
-    waiting.push(...below);
+    shown += more;
+    waiting.push(...below.filter(({ expandable }) => expandable));
   }
   return opened;
 }

@@ -19,5 +19,5 @@ it("puts children within their parent, and counts what has no time", () => {
   expect(head.x).toBeGreaterThanOrEqual(net.x);
   expect(head.x + head.width).toBeLessThanOrEqual(net.x + net.width + 1e-6);
   expect(head.y + head.height).toBeLessThanOrEqual(net.y + net.height + 1e-6);
-  expect(treemap(rows, "unknown_time_ns", 600, 400)).toEqual({ boxes: [], withoutTime: 2, tooSmall: 0 });
+  expect(treemap(rows, "unknown_time_ns", 600, 400)).toEqual({ boxes: [], withoutTime: 1, tooSmall: 0 });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 
+import type { DiagnosedFinding } from "../api/types";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
-import { eligibleSentence, onUnitsInWords, othersOf, wasteOf } from "./waste";
+import { eligibleSentence, findingOf, gainsUntold, knownGains, onUnitsInWords, othersOf, wasteOf } from "./waste";
 
 const rowsOf = (gains: readonly (number | null)[], limited: readonly number[]): Rows => {
   const causes =
@@ -19,26 +20,66 @@ const NONE = SPREAD.map(() => 0);
 
 describe("which module wastes most", () => {
   it("is the deepest one with most of the gain; alike ones count as one", () => {
-    expect(wasteOf(rowsOf(SPREAD, HEAD)).gains?.name).toBe("conv_0..1");
-    expect(wasteOf(rowsOf(HEAD, SPREAD)).gains?.name).toBe("linear");
+    expect(wasteOf(rowsOf(SPREAD, HEAD)).gains?.name).toBe("Layer[0..1]/conv_0..1");
+    expect(wasteOf(rowsOf(HEAD, SPREAD)).gains?.name).toBe("Head/linear");
   });
 
   it("is never the whole model while something below it is known", () => {
     //            /  un Net L0 L1 Head c0 c1 linear
     const EVEN = [100, 0, 100, 22, 22, 40, 22, 22, 40];
-    expect(wasteOf(rowsOf(EVEN, HEAD)).gains?.name).toBe("conv_0..1");
+    expect(wasteOf(rowsOf(EVEN, HEAD)).gains?.name).toBe("Layer[0..1]/conv_0..1");
   });
 
   it("is not what takes most, where nobody knows what that could gain", () => {
-    const untold = wasteOf(rowsOf([10, 0, 10, 5, 5, null, 5, 5, null], HEAD));
-    expect([untold.longest?.name, untold.gains?.name, untold.isLongestUntold]).toEqual(["linear", "conv_0..1", true]);
+    const known = { ...nodes(), kernel_time_ns: [100, 0, 100, 30, 30, 40, 30, 30, 40] };
+    const tree = buildTree({ ...known, gain_ns: [10, 0, 10, 5, 5, null, 5, 5, null] }, "");
+    const rows = new Rows(tree, { sort: "", fold: true, visible: null });
+    const untold = wasteOf(rows);
+    expect([untold.longest?.name, untold.gains?.name, untold.isLongestUntold]).toEqual([
+      "Head/linear", "Layer[0..1]/conv_0..1", true,
+    ]); // prettier-ignore
     expect(wasteOf(rowsOf(SPREAD, HEAD)).isLongestUntold).toBe(false);
+  });
+
+  it("is none where gains are known of less than half of the kernel time", () => {
+    const rows = rowsOf([10, null, 10, 5, 5, null, 5, 5, null], HEAD);
+    expect(wasteOf(rows).gains).toBeNull();
+    expect(gainsUntold(knownGains(rows), { what: "Shapes", hint: "Record them." })).toBe(
+      "What rows could gain is known for 37.4 % of the kernel time; the rest needs shapes. Record them.",
+    );
+    expect(gainsUntold(0.5, { what: "Shapes", hint: "Record them." })).toBe("");
+  });
+
+  it("is the largest part, not the largest below what happens to hold most", () => {
+    //             /  un Net L0 L1 Head c0 c1 linear
+    const TWO = [100, 0, 100, 24, 24, 52, 24, 24, 28];
+    expect(wasteOf(rowsOf(TWO, HEAD)).gains?.name).toBe("Layer[0..1]/conv_0..1");
+  });
+
+  it("is told with the finding that most of its evidence is in", () => {
+    const rows = rowsOf(HEAD, HEAD);
+    const { gains } = wasteOf(rows);
+    if (gains === null) throw new Error("Nothing gains.");
+    const finding = (parts: object, ...ops: [op: string, ns: number][]): DiagnosedFinding =>
+      ({
+        cause: "compute",
+        per: "iteration",
+        gain: { low_ns: 1, high_ns: 2 },
+        evidence: ops.map(([op, time_ns]) => ({ op, time_ns })),
+        ...parts,
+      }) as unknown as DiagnosedFinding;
+    const elsewhere = finding({}, ["LINEAR_0", 3], ["CONV_0", 5]);
+    const host = finding({ cause: "launching" }, ["LINEAR_0", 3]);
+    const untold = finding({ gain: null }, ["LINEAR_0", 3]);
+    const here = finding({}, ["LINEAR_0", 5], ["CONV_0", 3]);
+    expect(findingOf(rows, gains, [elsewhere, host, untold])).toBeNull();
+    expect(findingOf(rows, gains, [elsewhere, host, untold, here])).toEqual(here);
   });
 
   it("is told apart from what matrix units do not do", () => {
     const { gains, limited } = wasteOf(rowsOf(NONE, HEAD));
     expect(gains).toBeNull();
-    expect(limited?.name).toBe("linear");
+    expect(limited?.name).toBe("Head/linear");
     const few = HEAD.map((time) => time / 100);
     const nothing = wasteOf(rowsOf(NONE, few));
     expect(nothing).toMatchObject({ gains: null, limited: null, ops: { eligible: 3, using: 2, moreEligible: false } });
@@ -48,8 +89,10 @@ describe("which module wastes most", () => {
 
 describe("how much of a row is on matrix units", () => {
   const said = (parts: Partial<ReturnType<typeof nodes>>): string => {
-    const root = new Rows(buildTree({ ...nodes(), ...parts }, ""), { sort: "", fold: true, visible: null }).roots[0];
-    return root === undefined ? "" : onUnitsInWords(root, "Tensor Core");
+    const root = new Rows(buildTree({ ...nodes(), ...parts }, ""), { sort: "", fold: false, visible: null }).find(
+      "/Net/",
+    );
+    return root === null ? "" : onUnitsInWords(root, "Tensor Core");
   };
   const all = (value: number): number[] => nodes().parent.map(() => value);
 
@@ -71,7 +114,7 @@ describe("how much of a row is on matrix units", () => {
     const causes = [{ cause: "x", label: "FP32 tensors", kernel_ns: few, ops: few.map(() => 1) }];
     const waiting = { ...nodes(), communication_ns: [95, 0, 95, 0, 0, 0, 0, 0, 0] };
     const rows = new Rows(buildTree(waiting, "", causes), { sort: "", fold: true, visible: null });
-    expect(wasteOf(rows).limited?.name).toBe("linear");
+    expect(wasteOf(rows).limited?.name).toBe("Head/linear");
   });
 });
 
@@ -90,16 +133,17 @@ describe("how many ops use matrix units", () => {
 it("a module that differs from its like in more than its number stands apart, and is told", () => {
   const othersThan = (ops: readonly number[]): string[] => {
     const structure = nodes().structure.map((each, i) => each + (ops[i] ?? 0) * 10);
-    const rows = new Rows(buildTree({ ...nodes(), structure, ops: [...ops] }, ""), {
+    const name = nodes().name.map((each) => each.replace(/_\d$/, ""));
+    const rows = new Rows(buildTree({ ...nodes(), structure, ops: [...ops], name }, ""), {
       sort: "",
       fold: true,
       visible: null,
     });
-    const layer = rows.rowOf(3);
+    const layer = rows.rowOf(6);
     if (layer === null) throw new Error("There is no such row.");
     return othersOf(rows, layer);
   };
   const { ops } = nodes();
-  expect(othersThan(ops.map((count, i) => (i === 4 ? 9 : count)))).toEqual(["/Net/Layer[1]/"]);
+  expect(othersThan(ops.map((count, i) => (i === 4 ? 9 : count)))).toEqual(["/Net/Layer[1]/conv"]);
   expect(othersThan(ops)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** Which module wastes most: the deepest row that holds most of what could be gained, or of what matrix units do not do. */
-import { formatCount, formatCounted } from "../format/number";
+import type { DiagnosedFinding, DiagnosedGain, Missing } from "../api/types";
+import { formatCount, formatCounted, withinSentence } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { pathOf, type Rows, type TreeRow } from "./group_tree";
 import { limitedNs, mayBeMoreTime, tensorCoreShare, timeOf, type Measure } from "./tree_values";
@@ -10,18 +11,30 @@ const LEAST = 0.01;
 /** A row below is named in place of its parent if it holds this share of what the parent does. */
 const MOST = 0.5;
 
-/** A row with this share of all says no more than that it is the model: the largest below it is named, whatever it holds. */
-const ALL = 0.8;
+/** A row with more than this share of all says little more than that it is the model: what is in it is looked at instead. */
+const ALL = 0.5;
 
+/** Where gains are known of less of the kernel time, what gains most of that says nothing about the rest. */
+const LEAST_KNOWN = 0.5;
+
+/** The largest of the rows that are no more than half of all, unless one op is; then down as long as one below holds most of it. */
 function deepest(rows: Rows, value: (row: TreeRow) => number): TreeRow | null {
   const largest = (among: readonly TreeRow[]): TreeRow | null =>
     among.reduce<TreeRow | null>((best, row) => (best === null || value(row) > value(best) ? row : best), null);
-  let deepest: TreeRow | null = null;
+  const below = (row: TreeRow): readonly TreeRow[] =>
+    row.expandable ? rows.below(row).filter((each) => value(each) > 0) : [];
   const whole = rows.roots.reduce((sum, row) => sum + value(row), 0);
-  for (let next = largest(rows.roots); next !== null && value(next) > 0;) {
-    if (deepest !== null && value(next) < MOST * value(deepest) && value(deepest) < ALL * whole) break;
+  const parts: TreeRow[] = [];
+  const waiting = rows.roots.filter((row) => value(row) > 0);
+  for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
+    const inside = value(row) > ALL * whole ? below(row) : [];
+    if (inside.length === 0) parts.push(row);
+    else waiting.push(...inside);
+  }
+  let deepest = largest(parts);
+  for (let next = deepest; next !== null && deepest !== null && value(next) >= MOST * value(deepest);) {
     deepest = next;
-    next = next.expandable ? largest(rows.below(next)) : null;
+    next = largest(below(next));
   }
   return deepest;
 }
@@ -65,7 +78,7 @@ export function onUnitsInWords(row: TreeRow, matrixUnit: string): string {
 export interface Waste {
   /** What has most GPU time, or CPU time where there is none; null without any. */
   longest: TreeRow | null;
-  /** What could gain most time; null where no gain is known. */
+  /** What could gain most time; null where gains are known of too little. */
   gains: TreeRow | null;
   /** Whether what has most GPU time could gain is not known, while it takes more than what is known to gain most. */
   isLongestUntold: boolean;
@@ -92,14 +105,66 @@ export function othersOf({ tree }: Rows, { members }: TreeRow): string[] {
   });
 }
 
+/** Of how much of the kernel time it is known what it could gain; null without any. */
+export function knownGains({ tree: { nodes, below } }: Rows): number | null {
+  let [known, all] = [0, 0];
+  nodes.kernel_time_ns.forEach((time, node) => {
+    if ((below[node] ?? []).length > 0) return;
+    all += time;
+    if (nodes.gain_ns[node] != null) known += time;
+  });
+  return all === 0 ? null : known / all;
+}
+
+/** Why no row, or few, tell what they could gain; empty where that is known of most of the kernel time. */
+export function gainsUntold(known: number | null, missing: Missing | undefined): string {
+  if (known === null || known >= LEAST_KNOWN || missing === undefined) return "";
+  const what = `${withinSentence(missing.what)}. ${missing.hint}`;
+  return known === 0
+    ? `What rows could gain is not known without ${what}`
+    : `What rows could gain is known for ${formatShare(known)} of the kernel time; the rest needs ${what}`;
+}
+
+/** Ids of the ops of the row, and below it. */
+function opsOf({ tree: { nodes, below } }: Rows, { members }: TreeRow): Set<string> {
+  const ops = new Set<string>();
+  const waiting = [...members];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    const op = nodes.op_id[node];
+    if (op != null) ops.add(op);
+    waiting.push(...(below[node] ?? []));
+  }
+  return ops;
+}
+
+/** The finding about kernels that gains most, of those of which most evidence is in the row; null where none is. */
+export function findingOf(
+  rows: Rows,
+  row: TreeRow,
+  findings: readonly DiagnosedFinding[],
+): (DiagnosedFinding & { gain: DiagnosedGain }) | null {
+  const ops = opsOf(rows, row);
+  const timeOfEvidence = (evidence: DiagnosedFinding["evidence"]): number =>
+    evidence.reduce((sum, { time_ns: time }) => sum + (time ?? 0), 0);
+  for (const finding of findings) {
+    const { cause, per, gain, evidence } = finding;
+    if (cause !== "compute" || per !== "iteration" || gain?.high_ns == null || gain.low_ns === null) continue;
+    const inside = evidence.filter(({ op }) => op !== null && ops.has(op));
+    if (timeOfEvidence(inside) > MOST * timeOfEvidence(evidence)) return { ...finding, gain };
+  }
+  return null;
+}
+
 export function wasteOf(rows: Rows): Waste {
   const { roots } = rows;
   const sum = (measure: Measure): number => roots.reduce((all, { values }) => all + values[measure], 0);
   const limited = deepest(rows, limitedNs);
-  const some = (measure: Measure): boolean => roots.some(({ unknown }) => unknown.has(measure));
+  const { nodes, roots: tops } = rows.tree;
+  const some = (measure: Measure): boolean => tops.some((node) => nodes[measure][node] === null);
   const { by } = timeOf(roots);
   const longest = deepest(rows, ({ values }) => values[by]);
-  const gains = deepest(rows, ({ values }) => values.gain_ns);
+  const isKnown = (knownGains(rows) ?? 0) >= LEAST_KNOWN;
+  const gains = isKnown ? deepest(rows, ({ values }) => values.gain_ns) : null;
   return {
     longest,
     gains,

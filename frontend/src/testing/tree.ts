@@ -6,7 +6,7 @@ import type { GroupNodes } from "../api/types";
 export function nodes(): GroupNodes {
   const rows: [parent: number, name: string, op: string | null, structure: number, gpu: number, tc: number][] = [
     [-1, "/", null, 9, 100, 40],
-    [-1, "unassociated", "UNASSOCIATED_0", 0, 7, 0],
+    [-1, "unassociated_k", "UNASSOCIATED_0", 0, 7, 0],
     [0, "Net", null, 8, 100, 40],
     [2, "Layer[0]", null, 1, 20, 20],
     [2, "Layer[1]", null, 1, 20, 20],
@@ -42,5 +42,7 @@ export function nodes(): GroupNodes {
     gain_ns: gpu.map((time) => time / 4),
     compute_bound_ns: gpu.map(() => 0),
     memory_bound_ns: gpu,
+    caches_bound_ns: gpu.map(() => 0),
+    latency_bound_ns: gpu.map(() => 0),
   };
 }

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { labelOf } from "../../model/kernel_name";
+import { rowLabel } from "../../model/group_tree";
 import type { Colouring } from "../../model/shades";
 import { treemap } from "../../model/treemap";
 import { tipOf } from "../tree/icicle";
@@ -45,8 +45,8 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
           >
             {boxes.map(({ row, x, y, width: wide, height: tall, open }) => {
               const time = formatDuration(row.values[by]);
-              const both = `${labelOf(row.name)}  ${time}`;
-              const name = boxLabel(row.name, wide - 9);
+              const both = `${rowLabel(row)}  ${time}`;
+              const name = boxLabel(rowLabel(row), wide - 9);
               const text = open && fitsBox(both, wide - 9) ? both : name;
               return (
                 <g

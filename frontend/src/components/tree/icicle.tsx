@@ -5,7 +5,7 @@ import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { causesTip } from "../../model/causes";
-import type { TreeRow } from "../../model/group_tree";
+import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
 import {
   chainOf,
   limitedNs,
@@ -82,7 +82,7 @@ export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
                   shade={colouring.of(row)}
                   onSelect={() => current.current.select(row)}
                   onZoom={() => {
-                    if (!row.isOp && row.members.length === 1)
+                    if (!row.isOp && row.gathers === null && row.members.length === 1)
                       current.current.change({ root: row.key, level: null, toggled: null });
                   }}
                 />
@@ -112,7 +112,7 @@ export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
 export function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): string {
   const share = tensorCoreShare(row);
   return [
-    row.key,
+    shownPath(row) + partTip(row),
     `${by === "gpu_time_ns" ? "GPU" : "CPU"} time ${readableAndExact(row.values[by])}, ${formatShare(shareOf(row.values[by], whole))} of the whole`,
     share === null
       ? row.unknown.has("tensor_core_time_ns")
@@ -143,7 +143,7 @@ function Box({ box, width, tip, selected, chained, shade, onSelect, onZoom }: Bo
   const x = box.x * width;
   const wide = Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
   const { row } = box;
-  const label = boxLabel(row.name, wide - 8);
+  const label = boxLabel(rowLabel(row), wide - 8);
   return (
     <g
       class={`icicle-box shade-${shade}${selected ? " selected" : ""}${chained ? " chained" : ""}`}

@@ -6,8 +6,7 @@ import { causesTip } from "../../model/causes";
 import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
-import type { TreeRow } from "../../model/group_tree";
-import { NO_OP, splitPath, WHOLE } from "../../model/kernel_name";
+import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
 import { limitedNs, mayBeMoreOps, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
@@ -33,10 +32,10 @@ export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean;
       ) : (
         <span class="tree-toggle" aria-hidden="true" />
       )}
-      <span class={row.isOp ? "tree-label tree-op" : "tree-label"} data-tip={row.key}>
-        <Label name={row.name} />
+      <span class={row.isOp ? "tree-label tree-op" : "tree-label"} data-tip={shownPath(row) + partTip(row)}>
+        <Label row={row} />
       </span>
-      {members.length > 1 && (
+      {row.gathers === null && members.length > 1 && (
         <span class="fold-count" data-tip={`${formatCount(members.length)} alike, added up`}>
           ×{formatCount(members.length)}
         </span>
@@ -53,16 +52,15 @@ export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean;
   );
 }
 
-/** A name that is cut keeps its number; what all kernels without an op have in common gives way to their names. */
-function Label({ name }: { name: string }) {
-  if (name === "/") return <span class="tree-head">{WHOLE}</span>;
-  const { place, name: own } = splitPath(name);
-  const { head, number } = place === NO_OP ? splitNumber(own) : splitNumber(name);
+/** A name that is cut keeps its number; what an op is called in a module of its own stands back behind the module. */
+function Label({ row: { name, within, part } }: { row: TreeRow }) {
+  const { head, number } = splitNumber(within === "" ? rowLabel({ name, part: null }) : name.slice(within.length + 1));
   return (
     <>
-      {place === NO_OP && <span class="tree-without-op">{NO_OP.trim()}</span>}
+      {within !== "" && <span class="tree-within">{within}/</span>}
       <span class="tree-head">{head}</span>
       {number}
+      {part !== null && <span class="tree-part"> ({part})</span>}
     </>
   );
 }

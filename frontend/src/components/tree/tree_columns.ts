@@ -111,7 +111,7 @@ const OWN_WIDTH: Readonly<Record<string, number>> = {
   share: 86,
   limited: 200,
   gpu_share: 78,
-  bound: 86,
+  bound: 118,
   change: 96,
 };
 const TIME_WIDTH = 104;

@@ -6,11 +6,12 @@
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { unitsOfColumns } from "../../format/time";
+import { columnUnit, type TimeUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { useBaseline } from "../../frame/use_baseline";
 import { changeOf, changesOf } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
+import { gainsUntold, knownGains } from "../../model/waste";
 import { chainOf, isRated, nothingShown, type Measure } from "../../model/tree_values";
 import { Icon } from "../icon";
 import { useCached } from "../use_cached";
@@ -51,12 +52,13 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const some = all.filter((column) => !isNothing(column));
   const columns = fittingColumns(some, tree.sort, view.width);
   const leftOut = some.filter((column) => !columns.includes(column)).map(({ label }) => label);
-  const units = unitsOfColumns(
-    new Map([
-      ...all.flatMap(({ key }): [string, number][] => (isTime(key) ? [[key, total(key)]] : [])),
-      ["limited", tree.rows.roots.reduce((sum, row) => sum + (row.causes[0]?.kernelNs ?? 0), 0)],
-    ]),
-  );
+  // Times of the GPU have one unit, so that a gain is compared with the time that it is a part of; those of the host another.
+  const ofGpu = columnUnit(total("gpu_time_ns"));
+  const ofHost = columnUnit(total("cpu_time_ns"));
+  const unitOf = (key: string): TimeUnit | undefined =>
+    key.startsWith("cpu_") ? ofHost : key === "limited" || key.endsWith("_ns") ? ofGpu : undefined;
+  const known = useMemo(() => knownGains(tree.folded), [tree.folded]);
+  const untold = onGpu ? gainsUntold(known, tree.missing[0]) : "";
   const current = useRef(tree);
   current.current = tree;
   const keep = useCached([tree.unordered, matrixUnit, changes, columns.map(({ key }) => key).join(" ")]);
@@ -179,7 +181,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                       {label}
                     </th>
                   );
-                const unit = units.get(key);
+                const unit = unitOf(key);
                 const sorted = tree.sort === key ? "ascending" : tree.sort === `-${key}` ? "descending" : "none";
                 return (
                   <th
@@ -246,7 +248,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                         column={key}
                         label={label}
                         matrixUnit={matrixUnit}
-                        unit={units.get(key)}
+                        unit={unitOf(key)}
                         total={total(isTime(key) ? key : "gpu_time_ns")}
                         change={changeOf(changes, tree.rows.tree, row)}
                       />
@@ -260,9 +262,10 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         </table>
         {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
       </div>
-      {(leftOut.length > 0 || nothing.length > 0 || tree.timeless !== null) && (
+      {(leftOut.length > 0 || nothing.length > 0 || tree.timeless !== null || untold !== "") && (
         <p class="tree-narrow">
           <Timeless tree={tree} />
+          {untold !== "" && <span>{untold}</span>}
           {nothing.length > 0 && <span>0 in all rows: {nothing.join(", ")}.</span>}
           {leftOut.length > 0 && <span>Wider pages show more: {leftOut.join(", ")}.</span>}
         </p>

@@ -7,7 +7,7 @@ const FILTER_HELP =
   "Any part of a path, or a pattern: * stands for anything within one level, ** for any number of levels.\n/ResNet/*/conv2d   **/attention/**   *[0]*";
 
 export function TreeTools({ tree }: { tree: GroupTree }) {
-  const { level, byTime, deepest, filter, root } = tree;
+  const { level, deepest, filter, root } = tree;
   return (
     <>
       <div class="search tree-filter">
@@ -18,7 +18,7 @@ export function TreeTools({ tree }: { tree: GroupTree }) {
           placeholder="Path: **/conv*"
           tip={FILTER_HELP}
           value={filter}
-          onChange={(text) => tree.change({ filter: text, toggled: null })}
+          onChange={(text) => tree.change({ filter: text, toggled: null, place: null })}
         />
       </div>
       <div class="button-group" role="group" aria-label="Levels">
@@ -32,11 +32,10 @@ export function TreeTools({ tree }: { tree: GroupTree }) {
           To level
           <select
             class="input"
-            value={byTime ? "" : level}
+            value={level ?? ""}
             onChange={(event) => tree.setLevel(Number(event.currentTarget.value))}
           >
-            {/* Those with most time are open, down to no one level. */}
-            {byTime && <option value="">–</option>}
+            {level === null && <option value="">auto</option>}
             {Array.from({ length: deepest }, (_, i) => i + 1).map((each) => (
               <option key={each} value={each}>
                 {each}
@@ -45,7 +44,10 @@ export function TreeTools({ tree }: { tree: GroupTree }) {
           </select>
         </label>
       </div>
-      <label class="check" data-tip="Siblings whose names differ only in their numbers become one row: Layer[0..23]">
+      <label
+        class="check"
+        data-tip="Siblings whose names differ only in their numbers become one row, Layer[0..23], and so do a module and the one op in it"
+      >
         <input type="checkbox" checked={tree.fold} onChange={(event) => tree.setFold(event.currentTarget.checked)} />
         Collapse repeated
       </label>

@@ -8,7 +8,7 @@ import { navigate, useUrl } from "../../frame/url";
 import { useCauses } from "../../frame/use_causes";
 import { useQuery, type Query } from "../../frame/use_query";
 import { buildTree, keep, Rows, type TreeRow } from "../../model/group_tree";
-import { levels, openedFirst } from "../../model/tree_values";
+import { deepestOf, openedFirst, type Screen } from "../../model/tree_values";
 import { pathMatcher } from "../../model/path_filter";
 import { shortHash } from "../../model/short_hash";
 
@@ -18,6 +18,8 @@ export interface GroupTree {
   rows: Rows;
   /** The same, whatever the order: what does not care for it is drawn again only where the rows are others. */
   unordered: Rows;
+  /** The same, folded and not filtered: what sentences say depends on neither. */
+  folded: Rows;
   /** Nodes of the profile that were not sent. */
   leftOut: number;
   /** Ops without GPU time, and whether the user wants them shown; null where that is no choice. */
@@ -25,10 +27,8 @@ export interface GroupTree {
   /** What was not recorded, without which nothing tells what rows could gain. */
   missing: GroupsResponse["missing"];
   selected: TreeRow | null;
-  /** Levels that are open by default. */
-  level: number;
-  /** Whether the rows with most time are open, not all down to a level. */
-  byTime: boolean;
+  /** Levels that the user asked to open; null where the rows with most time are open. */
+  level: number | null;
   deepest: number;
   fold: boolean;
   sort: string;
@@ -36,6 +36,9 @@ export interface GroupTree {
   /** The path of the group that is shown alone; empty for the whole tree. */
   root: string;
   isOpen: (row: TreeRow) => boolean;
+  /** Whether a drawing shows one by one what takes little below the row. */
+  showsSmall: (row: TreeRow) => boolean;
+  showSmall: (row: TreeRow) => void;
   /** Opens a row, or closes it. */
   toggle: (row: TreeRow) => void;
   /** Opens all rows above it, and selects it. */
@@ -48,15 +51,12 @@ export interface GroupTree {
 const timelessOps = ({ op_id: ops, gpu_time_ns: times }: GroupsResponse["nodes"]): number =>
   ops.filter((op, node) => op !== null && (times[node] ?? 0) === 0).length;
 
-/**
- * @param name under which the state is kept in the URL
- * @param screen rows that may be open at first
- * @param deepest of a drawing: the rows with most time are opened down to this level, not whole levels
- */
+const hashOfSmall = (key: string): string => shortHash(`small ${key}`);
+
+/** With the name under which the state is kept in the URL, and what may be open at first: the same object every time. */
 export function useGroupTree(
   name: string,
-  screen: number,
-  deepest: number | null = null,
+  screen: Screen,
 ): {
   tree: GroupTree | null;
   query: Query<GroupsResponse>;
@@ -85,61 +85,64 @@ export function useGroupTree(
   const unordered = useMemo(() => all?.leavingOut(showsAll ? null : "gpu_time_ns") ?? null, [all, showsAll]);
   const timeless = useMemo(() => (tree === null ? 0 : timelessOps(tree.nodes)), [tree]);
   const rows = useMemo(() => unordered?.inOrder(sort) ?? null, [unordered, sort]);
-  const opened = useMemo(
-    () => (unordered === null ? { deepest: 1, fitting: 1 } : levels(unordered, screen)),
+  const folded = useMemo(
+    () =>
+      unordered === null || tree === null || (fold && filter.trim() === "")
+        ? unordered
+        : new Rows(tree, { sort: "", fold: true, visible: null, without: unordered.options.without ?? null }),
+    [tree, unordered, fold, filter],
+  );
+  const deepest = useMemo(() => (unordered === null ? 1 : deepestOf(unordered)), [unordered]);
+  const first = useMemo(
+    () => (unordered === null ? new Set<string>() : openedFirst(unordered, screen)),
     [unordered, screen],
   );
 
-  const first = useMemo(
-    () => (unordered === null || deepest === null ? null : openedFirst(unordered, screen, deepest)),
-    [unordered, screen, deepest],
-  );
-
   const asked = Number(url[`${name}.level`]);
-  const isAsked = Number.isInteger(asked) && asked >= 1;
-  const level = isAsked ? Math.min(asked, opened.deepest) : opened.fitting;
-  const byTime = isAsked ? null : first;
+  const level = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, deepest) : null;
   const hashes = url[`${name}.toggled`] ?? "";
   // The same function until something is opened or closed: what is worked out with it is kept as long.
   const isOpen = useMemo(() => {
     const toggled = new Set(hashes.split(".").filter(Boolean));
     return (row: TreeRow): boolean =>
-      ((byTime === null ? row.depth < level : byTime.has(row.key)) || rows?.holdsMatch(row) === true) !==
+      ((level === null ? first.has(row.key) : row.depth < level) || rows?.holdsMatch(row) === true) !==
       toggled.has(shortHash(row.key));
-  }, [rows, level, byTime, hashes]);
+  }, [rows, level, first, hashes]);
 
-  if (unordered === null || rows === null || data === null) return { tree: null, query };
+  if (unordered === null || folded === null || rows === null || data === null) return { tree: null, query };
 
   const change = (values: Readonly<Record<string, string | null>>): void =>
     navigate(Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value])));
-  const flipped = (which: readonly TreeRow[]): string => {
+  const flippedHashes = (which: readonly string[]): string => {
     const next = new Set(hashes.split(".").filter(Boolean));
-    for (const { key } of which) {
-      const hash = shortHash(key);
-      if (!next.delete(hash)) next.add(hash);
-    }
+    for (const hash of which) if (!next.delete(hash)) next.add(hash);
     return [...next].join(".");
   };
+  const flipped = (which: readonly TreeRow[]): string => flippedHashes(which.map(({ key }) => shortHash(key)));
 
   return {
     query,
     tree: {
       rows,
       unordered,
+      folded,
       leftOut: data.left_out,
       missing: data.missing,
       timeless: isChoice && timeless > 0 ? { ops: timeless, shown: showsAll } : null,
       selected: rows.find(url[`${name}.row`] ?? ""),
       level,
-      byTime: byTime !== null,
-      deepest: opened.deepest,
+      deepest,
       fold,
       sort,
       filter,
       root,
       isOpen,
-      toggle: (row) => change({ toggled: flipped([row]) }),
-      select: (row) => {
+      showsSmall: ({ key }) => level !== null || filter.trim() !== "" || hashes.split(".").includes(hashOfSmall(key)),
+      showSmall: ({ key }) => change({ toggled: flippedHashes([hashOfSmall(key)]), place: null }),
+      toggle: (row) => change({ toggled: flipped([row]), place: null }),
+      select: (asked) => {
+        // The row of a sentence may be folded where those on screen are not.
+        const row = rows.find(asked.key) ?? rows.rowOf(asked.members[0] ?? 0) ?? asked;
         const closed: TreeRow[] = [];
         for (let up = row.parent; up !== null; up = up.parent) if (!isOpen(up)) closed.push(up);
         change({ row: row.key, ...(closed.length > 0 ? { toggled: flipped(closed) } : {}) });

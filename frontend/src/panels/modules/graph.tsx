@@ -10,13 +10,10 @@ import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
 import { ofIterations } from "../../format/number";
-import { formatShare, shareOf } from "../../format/share";
-import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
-import { chainOf, nothingShown, timeOf, type Measure } from "../../model/tree_values";
-import type { TreeRow } from "../../model/group_tree";
+import { chainOf, nothingShown, SMALL, type Measure } from "../../model/tree_values";
+import { shownPath, type TreeRow } from "../../model/group_tree";
 import {
-  fitted,
   heightFor,
   graphNeighbour,
   inView,
@@ -28,15 +25,14 @@ import {
   type Place,
 } from "../../model/graph_layout";
 import { shortUnit } from "../../model/resources";
-import { NodeBox, NodePatterns, nodeWidth } from "./node_box";
+import { NodeBox, NodePatterns, nodeWidth, RestBox } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
 import { WasteNote } from "./waste_note";
 import { useOneStop } from "../../components/walking";
 
 /** Boxes below one another that can be read at once, and levels beside one another. */
-const SCREEN_NODES = 16;
-const SCREEN_LEVELS = 4;
+const SCREEN = { lines: 10, levels: 4, perRow: false };
 
 const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
 
@@ -45,14 +41,11 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   const scope = useScope();
   const { matrixUnit, onGpu } = scope;
   const tools = useOneStop<HTMLElement>();
-  const { tree, query } = useGroupTree("groups", SCREEN_NODES, SCREEN_LEVELS);
+  const { tree, query } = useGroupTree("groups", SCREEN);
   const [measure, room] = useWidth(900);
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const { nodes } = tree.rows.tree;
-  const { by, whole: all } = timeOf(tree.unordered.roots);
-  const groups = tree.unordered.roots.filter(({ isOp }) => !isOp);
-  const inGraph = groups.length === 0 ? all : groups.reduce((sum, { values }) => sum + values[by], 0);
   return (
     <div class="stacked">
       <WasteNote tree={tree} matrixUnit={matrixUnit} />
@@ -79,8 +72,6 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
             <Legend
               matrixUnit={matrixUnit}
               onGpu={onGpu}
-              without={all - inGraph}
-              share={shareOf(all - inGraph, all)}
               unknown={[nodes.eligible_ops, ...(onGpu ? [nodes.using_ops] : [])].some((of) => of.includes(null))}
             />
           </div>
@@ -98,12 +89,9 @@ interface LegendProps {
   onGpu: boolean;
   /** Whether there are nodes of which it is not known. */
   unknown: boolean;
-  /** Time of work that no op is known to have launched, which has no place in the graph, and its share of all. */
-  without: number;
-  share: number | null;
 }
 
-function Legend({ matrixUnit, onGpu, unknown, without, share }: LegendProps) {
+function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
   const sum = ofIterations(", sum of", useScope().iterations);
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
@@ -125,11 +113,6 @@ function Legend({ matrixUnit, onGpu, unknown, without, share }: LegendProps) {
       <li class="muted">
         Filled: share of the {onGpu ? "GPU" : "CPU"} time{sum}
       </li>
-      {without > 0 && (
-        <li class="muted">
-          Not in the graph: {formatDuration(without)} ({formatShare(share)}) of work without a module
-        </li>
-      )}
     </ul>
   );
 }
@@ -176,21 +159,23 @@ function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
     },
     [measure],
   );
-  const { rows, isOpen } = tree;
+  const { rows, isOpen, showsSmall, selected: chosen } = tree;
   const core = shortUnit(matrixUnit);
-  const lay = useCallback(
-    (open: (row: TreeRow) => boolean) => layOut(rows, open, (row) => nodeWidth(row, core, onGpu), room - 32),
-    [rows, room, core, onGpu],
-  );
-  const graph = useMemo(() => lay(isOpen), [lay, isOpen]);
+  const by: Measure = onGpu ? "gpu_time_ns" : "cpu_time_ns";
+  const time = rows.roots.reduce((sum, row) => sum + row.values[by], 0);
+  const graph = useMemo(() => {
+    const chain = new Set(chainOf(chosen));
+    const isSmall = (row: TreeRow): boolean =>
+      row.values[by] < SMALL * time && !chain.has(row) && row.parent !== null && !showsSmall(row.parent);
+    return layOut(rows, isOpen, isSmall, (row) => nodeWidth(row, core, onGpu), room - 32);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `showsSmall` changes with `isOpen`
+  }, [rows, room, core, onGpu, isOpen, chosen, by, time]);
   const [moved, show] = usePlace();
   // Only as high as it needs to be, until the user moves something, which must stay in sight.
   const height = moved === null ? heightFor(graph, room, LEAST_HEIGHT, most) : most;
-  const place = moved ?? fitted(graph, room, height);
+  const place = moved ?? whole(graph, width, height);
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
-  const by: Measure = onGpu ? "gpu_time_ns" : "cpu_time_ns";
-  const time = rows.roots.reduce((sum, row) => sum + row.values[by], 0);
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
 
   useLayoutEffect(() => {
@@ -238,18 +223,10 @@ function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
   const linked = useRef(moved === null ? null : selected);
   useLayoutEffect(() => {
     const node = graph.nodes.find(({ row }) => row.key === selected);
-    if (node !== undefined && selected !== linked.current) bring(node);
+    if ((moved !== null || uncovered() < width) && node !== undefined && selected !== linked.current) bring(node);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each selection and size, not wherever the user moves it to
   }, [selected, width, height]);
-  /** Opens or closes a node, which stays where it is on screen while the others make room. */
-  const toggle = (node: GraphNode): void => {
-    const then = lay((row) => (row === node.row ? !isOpen(row) : isOpen(row))).nodes.find(
-      ({ row }) => row === node.row,
-    );
-    const { x, y } = then ?? node;
-    tree.toggle(node.row);
-    show({ ...place, left: place.left - (x - node.x) * place.scale, top: place.top - (y - node.y) * place.scale });
-  };
+  const toggle = (node: GraphNode): void => tree.toggle(node.row);
   const zoom = (factor: number): void => show(scaled(place, factor, width / 2, height / 2));
   const onKey = (event: KeyboardEvent): void => {
     if (focused === undefined) return;
@@ -264,7 +241,7 @@ function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
       tree.select(focused.row);
     } else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
-    else if (event.key === "0") show(whole(graph, width, height));
+    else if (event.key === "0") show(null);
     else return;
     event.preventDefault();
   };
@@ -315,6 +292,9 @@ function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
               />
             );
           })}
+          {drawn.rests.map((rest) => (
+            <RestBox key={rest.of.key} rest={rest} onGpu={onGpu} onShow={() => tree.showSmall(rest.of)} />
+          ))}
           {drawn.nodes.map((node) => (
             <NodeBox
               key={node.row.key}
@@ -335,7 +315,7 @@ function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
         </g>
       </svg>
       <p class="visually-hidden" role="status">
-        {focused?.row.key ?? ""}
+        {focused === undefined ? "" : shownPath(focused.row)}
       </p>
       <div class="graph-zoom" onPointerDown={(event) => event.stopPropagation()}>
         <button
@@ -356,13 +336,7 @@ function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
         >
           <Icon name="minus" />
         </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Fit"
-          data-tip="Show all (0)"
-          onClick={() => show(whole(graph, width, height))}
-        >
+        <button type="button" class="icon-button" aria-label="Fit" data-tip="Show all (0)" onClick={() => show(null)}>
           <Icon name="fit" />
         </button>
       </div>

@@ -15,15 +15,15 @@ import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
-import { formatCount, formatCounted, ofIterations } from "../../format/number";
-import { linksOf, type TreeRow } from "../../model/group_tree";
+import { formatCounted, ofIterations } from "../../format/number";
+import { countedLabel, linksOf, type TreeRow } from "../../model/group_tree";
 import { communicates, isRated } from "../../model/tree_values";
 import { colourings, type ColouringId } from "../../model/shades";
 import { NodePane } from "./node_pane";
 import { WasteNote } from "./waste_note";
 import { useOneStop } from "../../components/walking";
 
-const SCREEN_ROWS = 16;
+const SCREEN = { lines: 24, levels: Infinity, perRow: true };
 
 /** About: an icicle of as many levels as most models have, and what the style sheet says of treemaps. */
 const PICTURE_HEIGHT = { icicle: "146px", treemap: "clamp(300px, 100vh - 500px, 460px)" };
@@ -40,7 +40,7 @@ interface GroupOpsProps {
 export function GroupOps({ choice, picture }: GroupOpsProps) {
   const scope = useScope();
   const { matrixUnit } = scope;
-  const { tree, query } = useGroupTree("groups", SCREEN_ROWS);
+  const { tree, query } = useGroupTree("groups", SCREEN);
   const tools = useOneStop<HTMLElement>();
   const asked = useUrl()["groups.colour"];
   if (tree === null)
@@ -98,7 +98,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
                 )}
                 <span class="muted icicle-note">
                   {picture === "icicle" ? "Width" : "Area"}: {scope.onGpu ? "GPU" : "CPU"} time
-                  {ofIterations(", sum of", scope.iterations)}
+                  {ofIterations(". Here and in the table: sums of", scope.iterations)}
                 </span>
               </div>
               <Later of={tree.unordered} height={PICTURE_HEIGHT[picture]}>
@@ -137,13 +137,14 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
 /** Ops and kernels of the row: of a folded one those of all that it stands for. */
 function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
   const links = linksOf(tree.rows.tree, row);
-  const count = row.members.length;
-  const name = count === 1 ? (links?.op ?? links?.group ?? "") : `${row.name} ×${formatCount(count)}`;
+  // Of a group its path: many have the same name.
+  const name =
+    row.gathers === null && links?.nodes === undefined ? (links?.group ?? countedLabel(row)) : countedLabel(row);
   if (links === null)
     return (
       <Hint
         title={`Ops and Kernels of ${name}`}
-        text="Too many to be listed together: untick Collapse repeated above to see those of one."
+        text="Too many to be listed together: select a row below it, or untick Collapse repeated above."
       />
     );
   return (

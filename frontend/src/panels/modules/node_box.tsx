@@ -1,9 +1,8 @@
 import { textWidth } from "../../components/text_width";
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { compatibilityOf, compatibilityText, NODE, type GraphNode } from "../../model/graph_layout";
-import type { TreeRow } from "../../model/group_tree";
-import { labelOf } from "../../model/kernel_name";
+import { compatibilityOf, compatibilityText, NODE, type GraphNode, type GraphRest } from "../../model/graph_layout";
+import { countedLabel, partTip, shownPath, type TreeRow } from "../../model/group_tree";
 import { knownOf } from "../../model/tree_values";
 
 /** Stripes for those that could but do not: colour is never the only sign. */
@@ -37,8 +36,6 @@ const FONT = { name: 1.12, words: 0.88 };
 /** Left of the texts, and right of them up to the button. */
 const BESIDE = 18 + 14;
 
-const countOf = (row: TreeRow): string => (row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : "");
-
 const timeOf = (row: TreeRow, onGpu: boolean): string =>
   formatDuration(knownOf(row, onGpu ? "gpu_time_ns" : "cpu_time_ns"));
 
@@ -49,12 +46,7 @@ const wordsOf = (row: TreeRow, core: string, onGpu: boolean): string =>
 export const nodeWidth = (row: TreeRow, core: string, onGpu: boolean): number =>
   BESIDE +
   1 +
-  Math.ceil(
-    Math.max(
-      textWidth(labelOf(row.name) + countOf(row)) * FONT.name,
-      textWidth(wordsOf(row, core, onGpu)) * FONT.words,
-    ),
-  );
+  Math.ceil(Math.max(textWidth(countedLabel(row)) * FONT.name, textWidth(wordsOf(row, core, onGpu)) * FONT.words));
 
 /** Cut in the middle: siblings begin alike, and their ends tell them apart. */
 function shortened(text: string, room: number): string {
@@ -67,7 +59,6 @@ function shortened(text: string, room: number): string {
 
 export function NodeBox({ node, core, onGpu, selected, focused, chained, share, onSelect, onToggle }: NodeBoxProps) {
   const { row, x, y, width, open } = node;
-  const count = countOf(row);
   const words = compatibilityText(row, core, onGpu);
   const time = timeOf(row, onGpu);
   const room = width - BESIDE;
@@ -75,7 +66,7 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, share, 
     <g
       class={`graph-node${selected ? " selected" : ""}${focused ? " focused" : ""}${chained ? " chained" : ""}${row.isOp ? " op" : ""}`}
       transform={`translate(${x} ${y})`}
-      data-tip={`${row.key}\n${words}\n${onGpu ? "GPU" : "CPU"} time ${time}${count === "" ? "" : `\n${formatCount(row.members.length)} alike, added up`}`}
+      data-tip={`${shownPath(row)}${partTip(row)}\n${words}\n${onGpu ? "GPU" : "CPU"} time ${time}${row.gathers === null && row.members.length > 1 ? `\n${formatCount(row.members.length)} alike, added up` : ""}`}
       onClick={onSelect}
     >
       <rect class="node-box" width={width} height={NODE.height} rx="6" />
@@ -89,8 +80,7 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, share, 
       />
       <rect class={`node-mark ${compatibilityOf(row, onGpu)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
       <text class="node-name" x="18" y="17">
-        {shortened(labelOf(row.name), room / FONT.name - textWidth(count))}
-        {count}
+        {shortened(countedLabel(row), room / FONT.name)}
       </text>
       <text class="node-words" x="18" y="33">
         {shortened(wordsOf(row, core, onGpu), room / FONT.words)}
@@ -109,6 +99,24 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, share, 
           <path d={open ? "M-4 0h8" : "M-4 0h8M0 -4v8"} />
         </g>
       )}
+    </g>
+  );
+}
+
+/** In place of nodes that take little: how many they are, and their time. */
+export function RestBox({ rest, onGpu, onShow }: { rest: GraphRest; onGpu: boolean; onShow: () => void }) {
+  const sum = rest.rows.reduce((all, { values }) => all + values[onGpu ? "gpu_time_ns" : "cpu_time_ns"], 0);
+  return (
+    <g
+      class="graph-rest"
+      transform={`translate(${rest.x} ${rest.y})`}
+      data-tip={`${rest.rows.slice(0, 8).map(countedLabel).join("\n")}${rest.rows.length > 8 ? "\n…" : ""}\nA click shows each`}
+      onClick={onShow}
+    >
+      <rect class="node-box" width={rest.width} height={NODE.rest - 10} rx="6" />
+      <text class="node-words" x="18" y="14">
+        +{formatCount(rest.rows.length)} more · {formatDuration(sum)}
+      </text>
     </g>
   );
 }

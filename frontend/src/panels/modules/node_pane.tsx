@@ -19,10 +19,10 @@ import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
-import { linksOf, type TreeRow } from "../../model/group_tree";
+import { countedLabel, linksOf, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
 import { boundSharesInWords } from "../../model/shades";
 import { chainOf, knownOf, mayBeMoreTime, tensorCoreShare, type Measure } from "../../model/tree_values";
-import { labelOf, shortKernelName } from "../../model/kernel_name";
+import { shortKernelName } from "../../model/kernel_name";
 import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
 
@@ -46,9 +46,10 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   const { members, values } = row;
   const links = linksOf(tree.rows.tree, row);
   const levelsAbove = chainOf(row).slice(0, -1);
+  const isFold = row.gathers === null && members.length > 1;
   const summed = [
-    members.length > 1 ? `${formatCount(members.length)} alike, added up` : "",
-    ofIterations(members.length > 1 ? "sum of" : "Sum of", scope.iterations),
+    isFold ? `${formatCount(members.length)} alike, added up` : "",
+    ofIterations(isFold ? "sum of" : "Sum of", scope.iterations),
   ]
     .filter(Boolean)
     .join(", ");
@@ -56,13 +57,9 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   const known = (measure: Measure): number | null =>
     !scope.onGpu && OF_GPU.has(measure) ? null : knownOf(row, measure);
   return (
-    <DetailsPane
-      title={members.length > 1 ? `${row.name} ×${formatCount(members.length)}` : labelOf(row.name)}
-      onClose={onClose}
-      calm
-    >
+    <DetailsPane title={countedLabel(row)} onClose={onClose} calm>
       <div class="node-place">
-        <nav class="chain" aria-label="Levels above" data-tip={row.key}>
+        <nav class="chain" aria-label="Levels above" data-tip={shownPath(row)}>
           {levelsAbove.length > NEAREST && <span class="muted">… ›</span>}
           {levelsAbove.slice(-NEAREST).map((above, i) => (
             <Fragment key={above.key}>
@@ -72,12 +69,12 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
                 </span>
               )}
               <button type="button" class="link-button" onClick={() => tree.select(above)}>
-                {labelOf(above.name)}
+                {rowLabel(above)}
               </button>
             </Fragment>
           ))}
         </nav>
-        {!row.isOp && members.length === 1 && row.key !== tree.root && (
+        {!row.isOp && row.gathers === null && members.length === 1 && row.key !== tree.root && (
           <button
             type="button"
             class="link-button"
@@ -223,6 +220,13 @@ interface AdviceProps {
 function Advice({ row, unit, framework, narrows }: AdviceProps) {
   const kind = compatibilityOf(row, true);
   if (row.causes.length > 0) return <Causes row={row} unit={unit} narrows={narrows} />;
+  if (row.values.communication_ns * 2 > row.values.kernel_time_ns)
+    return (
+      <p class="muted">
+        It communicates: it waits for other GPUs and transfers.{" "}
+        <ViewLink to={{ view: "gpus" }}>GPUs and Ranks</ViewLink> tells how much of that is either.
+      </p>
+    );
   if (kind === "not_known")
     return (
       <p class="muted">

@@ -1,88 +1,111 @@
-/** In sentences above the modules: which of them could gain most, or takes most, why, and why eligible ops do not use matrix units. */
+/** In two sentences above the modules: which of them could gain most, or takes most, and why. */
 import { useMemo } from "preact/hooks";
 
 import { IterationGain } from "../../components/iteration_gain";
 import type { GroupTree } from "../../components/tree/use_group_tree";
+import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCount, formatCounted, ofIterations } from "../../format/number";
+import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
+import { useDiagnosis } from "../../frame/use_diagnosis";
+import { useFindings } from "../../frame/use_rank_job";
 import { useScope } from "../../frame/scope";
 import { causeAbout, isUntold } from "../../model/causes";
+import { gainTime, wholeOf } from "../../model/findings";
 import { pathOf, type TreeRow } from "../../model/group_tree";
-import { iterationGain } from "../../model/iteration_gain";
-import { labelOf } from "../../model/kernel_name";
+import { iterationGain, perIteration } from "../../model/iteration_gain";
+import { cutLabel } from "../../model/kernel_name";
 import { boundInWords } from "../../model/shades";
 import { timeOf } from "../../model/tree_values";
-import { eligibleSentence, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
+import { eligibleSentence, findingOf, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
 
-const ABOVE_RATES = "Kernel time above the GPU's published rates";
+const LETTERS = 48;
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
-  const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
+  const { folded } = tree;
+  const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(folded), [folded]);
   const stop = useOneStop<HTMLElement>();
   const { iterations, busy } = useScope();
-  const inIterations = ofIterations(" in", iterations);
+  const diagnosis = useDiagnosis();
+  const findings = useFindings(diagnosis.data?.findings ?? []);
   const named = gains === null || isLongestUntold ? longest : gains;
+  const finding = useMemo(
+    () => (gains === null || gains !== named ? null : findingOf(folded, gains, findings)),
+    [folded, gains, named, findings],
+  );
   if (named === null) return null;
-  const { by, whole } = timeOf(tree.unordered.roots);
+  const { by, whole } = timeOf(folded.roots);
   const isOnGpu = by === "gpu_time_ns";
   const time = named.values[by];
-  const [missing] = tree.missing;
+  const mean = (ns: number): string => formatDuration(perIteration(ns, iterations));
+  const ofEach = iterations > 1 ? " of each iteration" : "";
   const about = [onUnitsInWords(named, matrixUnit), boundInWords(named)].filter(Boolean).join(", ");
-  const unknown = gains === null ? "What modules could gain" : isLongestUntold ? "What it could gain" : "";
-  const sentencesOfGpu = [
+  const kernelGain = `up to ${mean(named.values.gain_ns)} of its ${mean(named.values.kernel_time_ns)} kernel time${ofEach} could go`;
+  const cause = (row: TreeRow) => <Cause row={row} matrixUnit={matrixUnit} mean={mean} />;
+  // What holds for the named row first, then one sentence more: what concerns it most.
+  const first = (
     <>
-      {about}. {/* What holds for the named row is said of it, once. */}
-      {limited?.key === named.key && (
+      {about}
+      {limited?.key === named.key ? (
         <>
-          {isUntold(limited.causes[0]?.label ?? "") ? "What is not known:" : "Why not more:"}{" "}
-          <Cause row={limited} matrixUnit={matrixUnit} />
+          {isUntold(limited.causes[0]?.label ?? "") ? ". Not known: " : ": "}
+          {cause(limited)}
         </>
+      ) : (
+        "."
       )}
-    </>,
-    limited !== null && limited.key !== named.key && (
+    </>
+  );
+  const second =
+    finding !== null ? (
+      <>
+        By the GPU's published rates {kernelGain}
+        {iterationGain(busy) === ""
+          ? ""
+          : `; an iteration gains less, as kernels run for ${formatShare(busy)} of the time`}
+        .
+      </>
+    ) : gains === named && iterationGain(busy) !== "" ? (
+      <IterationGain />
+    ) : limited !== null && limited.key !== named.key ? (
       <>
         <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not
-        {isUntold(limited.causes[0]?.label ?? "") ? " known to be" : ", or not well"}:{" "}
-        <Cause row={limited} matrixUnit={matrixUnit} />
+        {isUntold(limited.causes[0]?.label ?? "") ? " known to be" : ", or not well"}: {cause(limited)}
       </>
-    ),
-    isLongestUntold && gains !== null && (
+    ) : isLongestUntold && gains !== null ? (
       <>
-        Of what is known, <Place row={gains} tree={tree} /> could gain most: up to{" "}
-        {formatDuration(gains.values.gain_ns)} of {formatDuration(gains.values.kernel_time_ns)} kernel time.
+        Of what is known, <Place row={gains} tree={tree} /> could gain most: up to {mean(gains.values.gain_ns)} of{" "}
+        {mean(gains.values.kernel_time_ns)} kernel time{ofEach}.
       </>
-    ),
-    gains !== null && iterationGain(busy) !== "" && <IterationGain />,
-    <>
-      {eligibleSentence(ops, matrixUnit)}{" "}
-      {unknown !== "" && missing !== undefined && (
-        <>
-          {unknown} is not known without {lowered(missing.what)}. {missing.hint}
-        </>
-      )}
-    </>,
-  ];
-  const sentences = (isOnGpu ? sentencesOfGpu : [ops.eligible > 0 && withoutKernels(ops.eligible, matrixUnit)]).filter(
-    (sentence) => sentence !== false,
-  );
+    ) : (
+      eligibleSentence(ops, matrixUnit)
+    );
+  const sentences = isOnGpu ? [first, second] : ops.eligible > 0 ? [withoutKernels(ops.eligible, matrixUnit)] : [];
   return (
-    <header class="headline waste" {...stop}>
+    // What the findings say is waited for: a headline that changes cannot be read.
+    <header
+      class={diagnosis.loading && diagnosis.data === null ? "headline waste waiting" : "headline waste"}
+      {...stop}
+    >
       <h2>
         <Place row={named} tree={tree} />{" "}
-        {gains === named ? (
+        {gains !== named ? (
           <>
-            could gain most: up to{" "}
-            <strong class="nowrap" data-tip={ABOVE_RATES}>
-              {formatDuration(named.values.gain_ns)}
-            </strong>{" "}
-            of its {formatDuration(named.values.kernel_time_ns)} kernel time{inIterations}.
+            takes most {isOnGpu ? "GPU" : "CPU"} time: <strong class="nowrap">{mean(time)}</strong>
+            {ofEach}, {formatShare(shareOf(time, whole))}.
+          </>
+        ) : finding === null ? (
+          <>
+            could gain most: up to <strong class="nowrap">{mean(named.values.gain_ns)}</strong> of its{" "}
+            {mean(named.values.kernel_time_ns)} kernel time{ofEach}.
           </>
         ) : (
           <>
-            takes most {isOnGpu ? "GPU" : "CPU"} time: <strong class="nowrap">{formatDuration(time)}</strong>
-            {inIterations}, {formatShare(shareOf(time, whole))}.
+            could gain most.{" "}
+            <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>:{" "}
+            {wholeOf(diagnosis.data?.marked ?? true)} becomes shorter by{" "}
+            <strong class="nowrap">{gainTime(finding.gain)}</strong>.
           </>
         )}
       </h2>
@@ -99,36 +122,45 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
 const withoutKernels = (eligible: number, unit: string): string =>
   `Eligible for ${unit}s: ${formatCounted(eligible, "op")}. No kernels were recorded, which would tell which of them use ${unit}s.`;
 
-/** Lowered, but for abbreviations. */
-const lowered = (text: string): string =>
-  /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
-
 /** The cause of most of what the row does not do on matrix units. */
-function Cause({ row: { causes }, matrixUnit }: { row: TreeRow; matrixUnit: string }) {
+function Cause({
+  row: { causes },
+  matrixUnit,
+  mean,
+}: {
+  row: TreeRow;
+  matrixUnit: string;
+  mean: (ns: number) => string;
+}) {
   const [cause] = causes;
   if (cause === undefined) return null;
   return (
     <>
-      <strong>{cause.label}</strong>, {formatDuration(cause.kernelNs)} in {formatCounted(cause.ops, "op")}.{" "}
+      <strong>{cause.label}</strong>, {mean(cause.kernelNs)} in {formatCounted(cause.ops, "op")}.{" "}
       {causeAbout(cause.label, matrixUnit)}
     </>
   );
 }
 
 function Place({ row, tree }: { row: TreeRow; tree: GroupTree }) {
-  const path = pathOf(tree.rows.tree, row.members[0] ?? 0);
-  const others = useMemo(() => othersOf(tree.rows, row), [tree.rows, row]);
+  const { tree: all } = tree.folded;
+  const path = pathOf(all, row.members[0] ?? 0);
+  const others = useMemo(() => othersOf(tree.folded, row), [tree.folded, row]);
   const [other] = others;
   const apart =
     other === undefined
       ? ""
       : `\n${formatCount(others.length)} more of this path, but for its numbers, in modules that are not alike, counted apart: ${other}`;
+  const direction = row.parent?.gathers === "direction" ? ` (${row.parent.name})` : "";
   return (
     <button type="button" class="link-button" data-tip={path + apart} onClick={() => tree.select(row)}>
-      {labelOf(row.name)}
+      {cutLabel(row.name, LETTERS)}
+      {row.part === null ? "" : ` (${row.part})`}
       {row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : ""}
       {others.length > 0 &&
+        direction === "" &&
         `${row.members.length > 1 ? "" : " ×1"} of ${formatCount(row.members.length + others.length)}`}
+      {direction}
     </button>
   );
 }
