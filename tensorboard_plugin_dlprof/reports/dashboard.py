@@ -337,6 +337,8 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
+    if set(columns["Bound by"]) <= {"", "communication"}:  # Its name and its colour say that.
+        del columns["Bound by"]
     shown = {head: cells for head, cells in columns.items() if any(cells)}
     gains = is_host_bound and any(head.startswith("Could gain") for head in shown)
     rows = "".join(
@@ -345,7 +347,8 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
         + "</tr>"
         for name, bar, *cells in zip(names, bars, *shown.values(), strict=True)
     )
-    heads = "".join(f"<th scope=col class=n>{escape(head)}</th>" for head in shown)
+    # In two lines where one has no room: the unit is the second.
+    heads = "".join(f"<th scope=col class=n>{' ('.join(map(_unbroken, head.split(' (')))}</th>" for head in shown)
     title = f"Where {where} time goes"
     return section(
         title,
@@ -356,6 +359,10 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
         f"<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
         f"<thead><tr><th scope=col>Group</th><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
     )
+
+
+def _unbroken(text: str) -> str:
+    return escape(text).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _called(name: str) -> str:

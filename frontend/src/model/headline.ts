@@ -105,6 +105,7 @@ export function utilizationSentence(data: DashboardResponse): Phrase[] {
 
 /** "Tensor Core kernels took 28.4 % of the kernel time, 80.0 % in eligible ops." Of kernels alone: copies are none. */
 export function matrixSentence(data: DashboardResponse): Phrase[] {
+  if (!data.has_matrix_units) return [];
   const unit = data.matrix_unit;
   const { tensor_core: used, unknown, graph } = data.kernel_time;
   const kernels = kernelNs(data);

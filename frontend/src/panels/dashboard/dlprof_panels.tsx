@@ -45,7 +45,7 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
       )}
       <details class="footer" open={!timed}>
         <summary>System, guidance, and what this recording holds</summary>
-        <div class="panel-row">
+        <div class="footer-panels">
           <SystemConfiguration data={data} />
           {/* It is about kernels, of which a snapshot of memory has none. */}
           {timed && <Guidance data={data} />}

@@ -141,6 +141,8 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
     return <p class="nothing">Nothing here has any {time === "gpu_time_ns" ? "GPU" : "CPU"} time.</p>;
   const has = (key: string): boolean =>
     page.columns.some((column) => column.key === key) && rows.some((row) => row[key] !== null && row[key] !== "");
+  // That collectives are bound by communication, their name and their colour say.
+  const isBoundTold = page.rows.some((row) => !["", "communication"].includes(textOf(row, "bound")));
   const isShareTold = matrixUnit !== "" && has("tensor_core_fraction");
   const isUseTold = matrixUnit !== "" && !isShareTold && has("using_tensor_cores");
   const total = page.totals[time] ?? null;
@@ -192,7 +194,7 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
                 On {core}
               </th>
             )}
-            {has("bound") && (
+            {isBoundTold && (
               <th scope="col" class="bound lesser">
                 Bound by
               </th>
@@ -267,7 +269,7 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
                   </td>
                 )}
                 {isUseTold && <td class="right">{using === true ? "yes" : using === false ? "–" : "unknown"}</td>}
-                {has("bound") && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
+                {isBoundTold && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
                 {has("gain_ns") && (
                   <td class="right number" data-tip={gain === null ? undefined : inAll(Math.round(gain))}>
                     {gain === null || gain <= 0 ? "–" : inUnit(gain / Math.max(iterations, 1), unit)}
