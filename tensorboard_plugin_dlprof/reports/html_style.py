@@ -87,7 +87,8 @@ thead .n { text-align: right; } .groups thead th { white-space: normal; vertical
 /* None alone in a line of its own. */
 @media (max-width: 940px) { .figures:has(> :nth-child(5)) { grid-template-columns: repeat(3, 1fr); }
   .figures:has(> :nth-child(7)) { grid-template-columns: repeat(4, 1fr); } }
-@media (max-width: 600px) { .changes > li, .pair { grid-template-columns: 1fr; } }
+@media (max-width: 600px) { .changes > li, .pair { grid-template-columns: 1fr; }
+  .figures:has(> :nth-child(3)) { grid-template-columns: repeat(2, 1fr); } .reports .faint { display: none; } }
 section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
 @media print {
   body { max-width: none; padding: 0; font-size: 12px; } section > .answer { font-size: 17px; }
