@@ -1,4 +1,5 @@
-"""The table of iterations, and those of the ops and kernels of one iteration, and of its kernels by name."""
+"""The table of iterations, and those of the ops and kernels of one iteration, of its ops by path and its kernels by
+name."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ from types import MappingProxyType
 
 import msgspec
 
+from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.classify.kernel_names import WRAPPERS
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME, USES_TENSOR_CORES, calls_of_name
+from tensorboard_plugin_dlprof.queries.op_groups import pattern_key
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Table, from_clause
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, OF_ITERATION, UNKNOWN_PART, at_least_sql
@@ -324,6 +327,43 @@ OPS_OF_ITERATION = Table(
     columns=tuple(map(_with_unknown_kernels, _OP_COLUMNS)),
 )
 """The ops that launched kernels in the iteration given by the link ``iteration``."""
+
+_PATHS = (
+    "SELECT path_pattern(first.op_name, 0) AS pattern, first.direction_id AS direction_id, min(first.id) AS id, "
+    "count(*) AS ops, sum(node.kernels) AS kernels, sum(node.kernel_ns) AS total, "
+    "sum(sum(node.kernel_ns)) OVER () AS whole FROM iteration_ops AS node "
+    "JOIN op_patterns AS of_op ON of_op.read_only_ops_id = node.read_only_ops_id "
+    "JOIN read_only_ops AS first ON first.id = of_op.first_ops_id "
+    f"WHERE {_SCOPE} AND first.domain_id = :domain GROUP BY pattern, first.direction_id"
+)
+
+OP_PATHS_OF_ITERATION = Table(
+    name="op_paths_of_iteration",
+    key="key",
+    base=f"({_PATHS}) AS ops",
+    row_id="ops.id",
+    where="1",
+    links=(ITERATION_LINK,),
+    default_sort="-gpu_time_ns",
+    joins=("LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id",),
+    columns=(
+        Column("name", "Op Name", "path",
+               "Path of the ops, with * for numbers that only count repetitions, and without indices.", "ops.pattern",
+               searchable=True),
+        Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
+               direction_sql("direction.string"), nullable=True),
+        Column("ops", "Ops", "integer", "How many ops launched kernels in this iteration.", "ops.ops"),
+        Column("calls", "Kernels", "integer", "Kernels that they launched in this iteration.", "ops.kernels"),
+        Column("gpu_time_ns", "GPU Time", "duration_ns",
+               "Plain sum of the durations of these kernels.", "ops.total"),
+        Column("gpu_time_fraction", "Share", "fraction",
+               "GPU time over the sum of the GPU times of all kernels of the iteration.",
+               "ops.total * 1.0 / nullif(ops.whole, 0)", nullable=True),
+        Column("key", "Row", "text", "Identifies the row.", pattern_key("ops.pattern"), hidden=True, tier=2),
+    ),
+)  # fmt: skip
+"""The ops that launched kernels in the iteration given by the link ``iteration``, summed over the repetitions of a
+model."""
 
 _TELLING = (
     "CASE WHEN launch.name_id IN (SELECT id FROM dictionary WHERE string IN "

@@ -33,7 +33,7 @@ def _summed(own_name: int) -> str:
     )
 
 
-def _key(pattern: str) -> str:
+def pattern_key(pattern: str) -> str:
     """Expression that identifies a row."""
     return f"{pattern} || ' ' || ifnull({direction_sql('direction.string')}, '')"
 
@@ -116,7 +116,7 @@ def _fill_rates(own_name: int) -> Callable[[sqlite3.Connection, Scope], Callable
         rates = {
             key: values
             for key, *values in connection.execute(
-                f"SELECT {_key(f'path_pattern(first.op_name, {own_name})')} AS row_key, {_SUMS_OF_RATES} "
+                f"SELECT {pattern_key(f'path_pattern(first.op_name, {own_name})')} AS row_key, {_SUMS_OF_RATES} "
                 "FROM ext_op_efficiency AS rate JOIN op_patterns AS pattern "
                 "ON pattern.read_only_ops_id = rate.read_only_ops_id "
                 "JOIN read_only_ops AS first ON first.id = pattern.first_ops_id "
@@ -158,7 +158,7 @@ def _table(name: str, own_name: int) -> Table:
         columns=(
             _NAME[own_name],
             *_COLUMNS,
-            Column("key", "Row", "text", "Identifies the row.", _key("ops.pattern"), hidden=True, tier=2),
+            Column("key", "Row", "text", "Identifies the row.", pattern_key("ops.pattern"), hidden=True, tier=2),
         ),
         filler=_fill_rates(own_name),
     )  # fmt: skip
@@ -174,7 +174,7 @@ OP_NAMES = _table("op_names", 1)
 def gpu_time_by_path(connection: sqlite3.Connection, scope: Scope) -> dict[str, int]:
     """The GPU time of each row of ``OP_PATHS`` that has any (ns), by its key."""
     rows = connection.execute(
-        f"SELECT {_key('ops.pattern')}, ops.gpu_ns FROM ({_summed(0)}) AS ops "
+        f"SELECT {pattern_key('ops.pattern')}, ops.gpu_ns FROM ({_summed(0)}) AS ops "
         "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id WHERE ops.gpu_ns > 0",
         {"aggregation": scope.aggregation, "domain": scope.domain},
     )
@@ -182,8 +182,8 @@ def gpu_time_by_path(connection: sqlite3.Connection, scope: Scope) -> dict[str, 
 
 
 _KEYS = {
-    "ops_of_path": _key("path_pattern(first.op_name, 0)"),
-    "ops_of_name": _key("path_pattern(first.op_name, 1)"),
+    "ops_of_path": pattern_key("path_pattern(first.op_name, 0)"),
+    "ops_of_name": pattern_key("path_pattern(first.op_name, 1)"),
     "ops_of_type": "op_type.string",
 }
 

@@ -47,7 +47,15 @@ def constant_columns(
 _SUMMED = frozenset(
     {
         *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
-        *("kernels_of_group", "kernels_of_op", "kernel_names_of_iteration", "efficiency", "compare", "compare_types"),
+        *(
+            "kernels_of_group",
+            "kernels_of_op",
+            "kernel_names_of_iteration",
+            "op_paths_of_iteration",
+            "efficiency",
+            "compare",
+            "compare_types",
+        ),
         *("compare_groups", "compare_of_group"),
         *("gaps", "gap_groups"),
     }
@@ -75,7 +83,7 @@ def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: 
     """
     if table.name not in _SUMMED:
         return {}
-    counted = {"ops"} if table.name in ("op_paths", "op_names", "op_types") else set()
+    counted = {"ops"} if table.name in ("op_paths", "op_names", "op_types", "op_paths_of_iteration") else set()
     columns = [column for column in table.columns if column.key in _ADDITIVE | counted]
     if not columns:
         return {}

@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
     KERNELS_OF_DOMAIN,
     KERNELS_OF_ITERATION,
     KERNELS_OF_ITERATION_OP,
+    OP_PATHS_OF_ITERATION,
     OPS_OF_ITERATION,
     iterations,
 )
@@ -45,6 +46,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
         "iterations": ITERATIONS,
         "kernels_of_iteration": KERNELS_OF_ITERATION,
         "ops_of_iteration": OPS_OF_ITERATION,
+        "op_paths_of_iteration": OP_PATHS_OF_ITERATION,
         "kernel_names_of_iteration": KERNEL_NAMES_OF_ITERATION,
         "kernels_of_iteration_op": KERNELS_OF_ITERATION_OP,
         "gpus": GPUS,

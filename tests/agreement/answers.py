@@ -255,6 +255,9 @@ def _iterations(said: Said) -> Iterator[Disagreement]:
         yield f"kernels by op of iteration {number}", row["kernels"], _sum(ops, "kernels")
         yield f"kernel time of iteration {number}", row["kernel_time_ns"], _sum(kernels, "gpu_time_ns")
         yield f"kernel time by op of iteration {number}", row["kernel_time_ns"], _sum(ops, "gpu_time_ns")
+        paths = said.table("op_paths_of_iteration", iteration=number)
+        yield f"kernel time by path of iteration {number}", row["kernel_time_ns"], _sum(paths, "gpu_time_ns")
+        yield f"kernels by path of iteration {number}", row["kernels"], _sum(paths, "calls")
         uses = [kernel["using_tensor_cores"] for kernel in kernels]
         if kernels:
             yield f"Tensor Core kernels of iteration {number}", row["tensor_core_kernels"] or 0, uses.count(True)

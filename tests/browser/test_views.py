@@ -118,7 +118,7 @@ def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
     expect(
         grid(page, f"Kernels Launched in Iteration {iteration} by Op").locator('tr[aria-selected="true"]')
     ).to_have_count(1)
-    page.get_by_role("button", name="Kernels by name").click()
+    page.get_by_role("button", name="by name").click()
     names = rows_of(tensorboard, "amp", "kernel_names_of_iteration", iteration=str(iteration))
     by_name = grid(page, f"Kernels Launched in Iteration {iteration} by Name").locator("tbody tr")
     expect(by_name).to_have_count(len(names))

@@ -167,6 +167,10 @@ def test_kernels_and_ops_of_every_iteration(asked: Asked) -> None:
             "tc_gpu_time, data_type, stack_trace FROM view_iteration_ops WHERE iter_value = ?",
             iteration,
         )
+        paths = asked.ours("op_paths_of_iteration", "ops", "calls", "gpu_time_ns", iteration=link)
+        assert tuple(map(sum, zip(*paths, strict=True))) == tuple(  # type: ignore[arg-type]
+            map(sum, zip(*((1, each[4], each[6]) for each in ops), strict=True))  # type: ignore[arg-type]
+        )
         keys = ("name", "calls", "gpu_time_ns", "minimum_ns", "maximum_ns", "average_ns", "gpu_time_fraction")
         names = asked.theirs(
             "SELECT kernel_name, count(*), sum(kernel_duration), min(kernel_duration), max(kernel_duration), "

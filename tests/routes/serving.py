@@ -23,6 +23,7 @@ LINKS = {
     "ops_of_type": "&row=add",
     "kernels_of_iteration": "&iteration=1",
     "ops_of_iteration": "&iteration=1",
+    "op_paths_of_iteration": "&iteration=1",
     "kernel_names_of_iteration": "&iteration=1",
     "kernels_of_iteration_op": "&iteration=1&op=ADD_1",
     "memory_blocks": "&device=0",

@@ -2,6 +2,7 @@
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { classLabel } from "../../components/iteration_parts";
+import { DataTable } from "../../components/table/data_table";
 import { IterationStrip } from "../../components/timeline/iteration_strip";
 import { IterationTable } from "../../components/table/iteration_table";
 import { Info } from "../../components/tooltip";
@@ -9,6 +10,7 @@ import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { useUrl } from "../../frame/url";
 import { medianIteration, medianNs, rangeText, withoutKernels, type IterationRow } from "../../model/iterations";
+import { unknownWork } from "../../model/kernel_time";
 import { excesses } from "../../model/spread";
 import { forgotten } from "../../model/table_state";
 import type { Changes } from "../../model/url_state";
@@ -19,13 +21,14 @@ import { KernelsByName } from "./kernels_by_name";
 import { KernelsByOp } from "./kernels_by_op";
 
 const GROUPINGS = [
-  ["name", "Kernels by name", "Kernels of one name are one row"],
-  ["op", "Kernels by op", "Kernels by Op"],
-  ["kernel", "Kernels in time order", "Kernels by Iteration"],
+  ["name", "by name", "Kernels of one name are one row"],
+  ["path", "by path", "Ops of one path, whatever their index, are one row"],
+  ["op", "by op", "Kernels by Op"],
+  ["kernel", "in time order", "Kernels by Iteration"],
 ] as const;
 
 /** The tables of what it launched. */
-const BELOW = ["ikernels", "nkernels", "oops", "okernels"];
+const BELOW = ["ikernels", "nkernels", "pkernels", "oops", "okernels"];
 
 /** What selecting an iteration changes of the URL. */
 export const selectingIteration = (iteration: number): Changes =>
@@ -86,13 +89,14 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
             <>
               <div class="section-head">
                 <Choice
-                  label="Show"
+                  label="Kernels"
                   shown
                   options={GROUPINGS}
                   value={by}
                   to={(id) => ({ "iters.by": id === "name" ? null : id })}
                 />
                 <span class="muted">
+                  {unknownWork(data).graphs && "Without those inside CUDA graphs that were recorded as a whole. "}
                   {several && `Times are sums over ${formatCounted(data.gpu_utilization.devices.length, "GPU")}. `}
                   {!whole && (
                     <>
@@ -101,7 +105,18 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
                   )}
                 </span>
               </div>
-              {by === "op" ? (
+              {by === "path" ? (
+                <DataTable
+                  key={iteration}
+                  table="op_paths_of_iteration"
+                  name="pkernels"
+                  title={`Kernels Launched in ${where} by Path`}
+                  noun="paths"
+                  links={{ iteration }}
+                  pageSize={10}
+                  empty={empty}
+                />
+              ) : by === "op" ? (
                 <KernelsByOp iteration={iteration} where={where} empty={empty} />
               ) : by === "kernel" ? (
                 <KernelsByIteration iteration={iteration} where={where} empty={empty} />
