@@ -101,6 +101,8 @@ class Dot(TypedDict):
     peak_fraction: float | None
     peak_flops_per_second: float | None
     """The published rate that it is compared with."""
+    cause: str
+    """What keeps it off matrix units, in words; empty where nothing does."""
     gain_ns: float | None
     """As in the table of ops."""
 
@@ -352,11 +354,12 @@ def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]
         "rate.bound AS bound, rate.kernel_ns AS kernel_ns, rate.flops * 1.0 / rate.min_bytes AS intensity, "
         "rate.flops * 1e9 / rate.measured_ns AS flops_per_second, "
         "min(rate.flops * 1e9 / rate.measured_ns / rate.peak_flops_per_second, 1.0) AS peak_fraction, "
-        "rate.peak_flops_per_second AS peak_flops_per_second, "
+        "rate.peak_flops_per_second AS peak_flops_per_second, rate.cause AS cause, "
         f"{GAIN} AS gain_ns "
         f"FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE {where} "
         "ORDER BY rate.kernel_ns DESC, rate.read_only_ops_id",
         (scope.aggregation,),
         MAX_DOTS,
+        cause=lambda cause: CAUSES.get(cause, str(cause)),
     )
     return dots, max((plus(whole(count.fetchone()[0])) or 0) - len(dots), 0)

@@ -201,5 +201,24 @@ def members(name: str, table: Table) -> Table:
         f"WHERE {PATTERNS_OF_SCOPE} AND {_KEYS[name]} = :row"
     )
     ops = f"SELECT read_only_ops_id FROM op_patterns WHERE first_ops_id IN ({patterns})"
+    return _narrowed(name, table, ops)
+
+
+def launchers(table: Table) -> Table:
+    """The ops that launched a kernel, given by its name as the link ``row``.
+
+    Args:
+        table: the table of all ops.
+    """
+    ops = (
+        "SELECT summary.read_only_ops_id FROM kernel_summaries AS summary JOIN dictionary AS kernel_name "
+        "ON kernel_name.id = summary.kernel_name_id WHERE summary.aggr_id = :aggregation "
+        "AND summary.domain_id = :domain AND kernel_name.string = :row"
+    )
+    return _narrowed("ops_of_kernel", table, ops)
+
+
+def _narrowed(name: str, table: Table, ops: str) -> Table:
+    """The table of all ops with those of a SELECT of their ids alone."""
     where = f"{table.where} AND node.read_only_ops_id IN ({ops})"
     return msgspec.structs.replace(table, name=name, where=where, links=("row",))

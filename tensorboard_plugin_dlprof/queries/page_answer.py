@@ -52,6 +52,7 @@ _SUMMED = frozenset(
             "kernels_of_op",
             "kernel_names_of_iteration",
             "op_paths_of_iteration",
+            "ops_of_kernel",
             "efficiency",
             "compare",
             "compare_types",

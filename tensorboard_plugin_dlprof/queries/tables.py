@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
 )
 from tensorboard_plugin_dlprof.queries.kernels import KERNELS_OF_OP
 from tensorboard_plugin_dlprof.queries.memory_table import MEMORY_BLOCKS
-from tensorboard_plugin_dlprof.queries.op_groups import OP_NAMES, OP_PATHS, members
+from tensorboard_plugin_dlprof.queries.op_groups import OP_NAMES, OP_PATHS, launchers, members
 from tensorboard_plugin_dlprof.queries.ops import OP_TYPES, OPS
 from tensorboard_plugin_dlprof.queries.resources import unrecorded_resources
 from tensorboard_plugin_dlprof.queries.table import Table
@@ -39,6 +39,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
         "ops_of_path": members("ops_of_path", OPS),
         "ops_of_name": members("ops_of_name", OPS),
         "ops_of_type": members("ops_of_type", OPS),
+        "ops_of_kernel": launchers(OPS),
         "op_types": OP_TYPES,
         "groups": GROUPS,
         "ops_of_group": OPS_OF_GROUP,

@@ -119,7 +119,7 @@ def _of_patterns(comparison: Comparison, own_name: int) -> _Known:
 
 TABLES: Mapping[str, Callable[[Comparison], _Known]] = MappingProxyType(
     {
-        **dict.fromkeys(("ops", "ops_of_group", "ops_of_type", "ops_of_path", "ops_of_name"), _of_ops),
+        **dict.fromkeys(("ops", "ops_of_group", "ops_of_type", "ops_of_path", "ops_of_name", "ops_of_kernel"), _of_ops),
         "op_types": _of_types,
         "op_paths": partial(_of_patterns, own_name=0),
         "op_names": partial(_of_patterns, own_name=1),

@@ -320,7 +320,7 @@ def test_a_jump_is_not_hidden_by_old_filters(page: Page, tensorboard: TensorBoar
             run="amp", view="ops", ops__row=op["op_id"], eff__where__calls=">999999", eff__where__cause="nothing"
         )
     )
-    page.locator(".op-reason").get_by_role("link", name="Efficiency").click()
+    page.locator(".ops-and-pane .details-pane").get_by_role("link", name="Efficiency").click()
     expect(page.locator('tr[aria-selected="true"]')).to_contain_text(op["op_id"])
 
 

@@ -201,6 +201,14 @@ def test_the_ops_of_a_row_are_those_that_it_sums(amp: Path, table: str, members:
         assert (sums["gpu_time_ns"], sums["calls"]) == (row["gpu_time_ns"], row["calls"])
 
 
+def test_the_ops_of_a_kernel_are_those_that_launched_it(amp: Path) -> None:
+    """As many as its row counts, each with GPU time."""
+    for row in rows_of(amp, "kernels_of_group", {"group": ""})[0][:3]:
+        result, _ = rows_of(amp, "ops_of_kernel", {"row": str(row["name"])})
+        assert len(result) == row["ops"]
+        assert all(whole(op, "gpu_time_ns") > 0 for op in result)
+
+
 def test_totals_are_of_what_passes_the_filters(amp: Path) -> None:
     """Not of the page alone, and not of all."""
     for table, filters in (("op_paths", {"name": "conv"}), ("ops", {"op_type": "conv2d"}), ("op_types", {})):

@@ -35,7 +35,12 @@ only; for others the first of them begins with the capture."""
 OWNERS = {"op": ("ops", "op_id"), "group": ("groups", "path"), "iteration": ("iterations", "iteration")}
 """What a table is about -> the table and column that list it."""
 
-ROWS = {"ops_of_path": ("op_paths", "key"), "ops_of_name": ("op_names", "key"), "ops_of_type": ("op_types", "op_type")}
+ROWS = {
+    "ops_of_path": ("op_paths", "key"),
+    "ops_of_name": ("op_names", "key"),
+    "ops_of_type": ("op_types", "op_type"),
+    "ops_of_kernel": ("kernels_of_group", "name"),
+}
 """The same for tables about a row of another."""
 
 ignore: Callable[[str, float], None] = lambda _stage, _fraction: None  # noqa: E731
@@ -98,7 +103,8 @@ def test_tables_beside_another_aggregation(served: tuple[Ask, Ask], table: str) 
     about: list[dict[str, str]] = [{}]
     for link in TABLES[table].links:
         of, key = ROWS[table] if link == "row" else OWNERS[link]
-        rows = alone("/table", table=of, limit="12")["rows"]
+        all_kernels = {"group": ""} if of == "kernels_of_group" else {}
+        rows = alone("/table", table=of, limit="12", **all_kernels)["rows"]
         assert rows
         about = [{**known, link: row[key]} for known in about for row in rows]
     result = 0

@@ -21,6 +21,7 @@ LINKS = {
     "ops_of_path": "&row=/add%20forward",
     "ops_of_name": "&row=add%20forward",
     "ops_of_type": "&row=add",
+    "ops_of_kernel": "&row=add",
     "kernels_of_iteration": "&iteration=1",
     "ops_of_iteration": "&iteration=1",
     "op_paths_of_iteration": "&iteration=1",

@@ -570,6 +570,8 @@ export interface Dot {
   peak_fraction: number | null;
   /** The published rate that it is compared with. */
   peak_flops_per_second: number | null;
+  /** What keeps it off matrix units, in words; empty where nothing does. */
+  cause: string;
   /** As in the table of ops. */
   gain_ns: number | null;
 }

@@ -42,7 +42,9 @@ interface RooflineProps {
   hidden: ReadonlySet<string>;
   /** The op that is selected; empty for none. */
   selected: string;
-  onSelect: (op: string) => void;
+  /** What keeps the ops off matrix units whose dots stand out; empty for none. */
+  cause: string;
+  onSelect: (dot: DotGroup | null) => void;
   /** Notes below it. */
   children: ComponentChildren;
 }
@@ -51,7 +53,7 @@ const LEFT = 62;
 const BOTTOM = 38;
 const TOP = 14;
 
-export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect, children }: RooflineProps) {
+export function Roofline({ dots, peaks, matrixUnit, hidden, selected, cause, onSelect, children }: RooflineProps) {
   const [measure, width] = useWidth(800);
   const [measureHeight, height] = useHeight(340);
   const [active, setActive] = useState<number | null>(null);
@@ -110,7 +112,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect, 
     else if (event.key === "ArrowLeft" || event.key === "ArrowUp") setActive(Math.max(from - 1, 0));
     else if (event.key === "Home") setActive(0);
     else if (event.key === "End") setActive(last);
-    else if ((event.key === "Enter" || event.key === " ") && current !== undefined) onSelect(current.op_id);
+    else if ((event.key === "Enter" || event.key === " ") && current !== undefined) onSelect(current);
     else if (event.key === "Escape" && active !== null) setActive(null);
     else return;
     event.preventDefault();
@@ -122,7 +124,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect, 
   };
   const onClick = (event: MouseEvent): void => {
     const dot = shown[pointed(event) ?? -1];
-    if (dot !== undefined) onSelect(isSelected(dot) ? "" : dot.op_id);
+    if (dot !== undefined) onSelect(isSelected(dot) ? null : dot);
   };
 
   return (
@@ -149,7 +151,15 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect, 
               <DotMark
                 key={dot.op_id}
                 place={places[i]}
-                state={isSelected(dot) ? "dot dot-selected" : i === active ? "dot dot-active" : "dot"}
+                state={
+                  isSelected(dot)
+                    ? "dot dot-selected"
+                    : i === active
+                      ? "dot dot-active"
+                      : cause !== "" && !dot.causes.includes(cause)
+                        ? "dot dot-dimmed"
+                        : "dot"
+                }
                 colour={precisionColour(dot.precision)}
               />
             ))}
@@ -197,7 +207,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect, 
                   class="legend-entry"
                   onPointerEnter={() => setActive(i)}
                   onPointerLeave={() => setActive(null)}
-                  onClick={() => onSelect(isSelected(dot) ? "" : dot.op_id)}
+                  onClick={() => onSelect(isSelected(dot) ? null : dot)}
                 >
                   <strong>{i + 1}</strong>
                   <span class="legend-label">{name}</span>

@@ -8,10 +8,12 @@ export function SumNote({ words = "sum of" }: { words?: string }) {
 }
 
 /** The title of a table, or of what has the tools of one. */
-export function TableTitle({ title, summed = false }: { title: string; summed?: boolean }) {
+export function TableTitle({ title, id = "", summed = false }: { title: string; id?: string; summed?: boolean }) {
   return (
     <div class="table-title">
-      <h2 data-tip={title}>{title}</h2>
+      <h2 data-tip={title}>
+        {title} {id !== "" && <small class="muted">{id}</small>}
+      </h2>
       {summed && <SumNote />}
     </div>
   );

@@ -38,11 +38,11 @@ export function formatDuration(ns: number | null | undefined): string {
   return `${significant(ns / unit.ns)} ${unit.name}`;
 }
 
-/** Of a sum over iterations what one has: `69.5 ms an iteration`; of a single one, `417 ms`. */
-export const formatPerIteration = (ns: number | null | undefined, iterations: number): string =>
+/** Of a sum over iterations what one has: `69.5 ms of GPU time an iteration`; of a single one, `417 ms of GPU time`. */
+export const formatPerIteration = (ns: number | null | undefined, iterations: number, what = ""): string =>
   ns === null || ns === undefined || iterations <= 1
-    ? formatDuration(ns)
-    : `${formatDuration(ns / iterations)} an iteration`;
+    ? formatDuration(ns) + what
+    : `${formatDuration(ns / iterations)}${what} an iteration`;
 
 /** How much something varies around a mean, in the unit of the mean: `325 µs` beside `3.20 ms` is `0.325 ms`. */
 export function formatSpread(spread: number, mean: number): string {

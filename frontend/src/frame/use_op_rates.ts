@@ -1,5 +1,6 @@
 import { fetchTable } from "../api/client";
 import type { Row, TableResponse } from "../api/types";
+import { splitPath } from "../model/kernel_name";
 import { scopeKey, useScope } from "./scope";
 import { useQuery } from "./use_query";
 
@@ -14,13 +15,16 @@ export function useOpRates(op: string): { row: Row | undefined; loading: boolean
   return { row: query.data?.rows.find(({ op_id: id }) => id === op), loading: query.loading };
 }
 
-/** A row of the table of groups of ops. */
+/** Ops that are alike: a row of the table of groups, or a dot of the roofline. */
 export interface SelectedGroup {
-  /** Its key. */
-  row: string;
+  title: string;
+  /** The key of its row; empty for a dot. */
+  key: string;
   /** The id of the op with the most time, and how many there are. */
   longest: string;
   ops: number;
+  /** What is known of all of them, by the keys of the table. */
+  row: Row;
 }
 
 /** The group of a key; null while it is loaded, without a key, and where there is no such group. */
@@ -32,7 +36,9 @@ export function useGroup(key: string): SelectedGroup | null {
     fetchTable({ ...asked, where: { key: `=${key}` }, links: {} }, signal),
   );
   const row = query.data?.rows.find(({ key: found }) => found === key);
-  return row === undefined ? null : { row: key, longest: textOf(row, "longest_op"), ops: numberOf(row, "ops") ?? 0 };
+  if (row === undefined) return null;
+  const title = [splitPath(textOf(row, "name")).name, textOf(row, "direction")].filter(Boolean).join(" ");
+  return { title, key, longest: textOf(row, "longest_op"), ops: numberOf(row, "ops") ?? 0, row };
 }
 
 export const numberOf = (row: Row, key: string): number | null => {

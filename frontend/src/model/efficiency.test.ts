@@ -35,6 +35,7 @@ const dot = (changes: Partial<Dot>): Dot => ({
   flops_per_second: 1e12,
   peak_fraction: 0.5,
   peak_flops_per_second: 2e12,
+  cause: "",
   gain_ns: 50,
   ...changes,
 });

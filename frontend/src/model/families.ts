@@ -3,7 +3,7 @@ import type { Row } from "../api/types";
 import type { ColourClass } from "./resources";
 
 /** The server's name of the family of rows that launched no kernel. */
-const NO_KERNELS = "copies and memsets";
+export const NO_KERNELS = "copies and memsets";
 
 /** Whether a row tells of matrix units, and does not know: `null` is unknown, an absent column tells nothing. */
 const isUnknown = (row: Row): boolean =>

@@ -5,16 +5,16 @@ import { formatShare, shareOf } from "../format/share";
 import { colourOf, COLOURS, type Colours } from "./resources";
 import type { BarSegment } from "./step";
 
-/** The palette of the resource classes, which was checked for contrast and colour blindness; several precisions in one have none. */
+/** Of violet and blue, which mean nothing else beside the roofline: other hues say what limits time. */
 export const PRECISION_COLOURS = {
-  fp64: COLOURS.io,
-  fp32: COLOURS.cpu,
-  tf32: COLOURS.data_loader,
-  fp16: COLOURS.other_kernel,
-  bf16: COLOURS.memory,
-  fp8: COLOURS.tensor_core,
-  fp4: COLOURS.communication,
-  int8: COLOURS.unknown_kernel,
+  fp64: { light: "#1f1147", dark: "#8c7ae6" },
+  fp32: { light: "#6a3fc0", dark: "#c3a6f5" },
+  tf32: { light: "#9c6fd6", dark: "#e2d3ff" },
+  fp16: { light: "#2f6fd0", dark: "#4f9df0" },
+  bf16: { light: "#0d3f91", dark: "#a9d4ff" },
+  fp8: { light: "#8e24aa", dark: "#d98ae6" },
+  fp4: { light: "#5c1a6b", dark: "#f0c0f5" },
+  int8: { light: "#6d4c41", dark: "#bcaaa4" },
   mixed: { light: "#3d3d3d", dark: "#e4e4e4" },
   unknown: COLOURS.outside,
 } as const satisfies Readonly<Record<string, Colours>>;

@@ -1,5 +1,5 @@
 /** Geometry of the roofline: logarithmic axes, the roofs that matter, dots whose area is time. */
-import type { Dot, Peak } from "../api/types";
+import type { Dot, Peak, Row } from "../api/types";
 import { formatScaled } from "../format/number";
 import { shareOf } from "../format/share";
 import { precisionLabel } from "./precisions";
@@ -22,6 +22,8 @@ export interface DrawnDot extends Dot {
 export interface DotGroup extends DrawnDot {
   /** The ids of its ops, the longest first. */
   ops: string[];
+  /** What keeps some of them off matrix units. */
+  causes: string[];
 }
 
 /** A horizontal roof; `ridge` is the intensity from which on it limits instead of the memory. */
@@ -85,11 +87,22 @@ export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
             ? sum(members, ({ gain_ns: gain }) => gain ?? 0)
             : null,
           ops: members.map(({ op_id: op }) => op),
+          causes: [...new Set(members.map(({ cause }) => cause))],
         },
       ];
     })
     .sort((one, other) => other.kernel_ns - one.kernel_ns);
 }
+
+/** A dot as a row of the table of groups; shares of the memory by its published rate. */
+export const rowOfDot = (dot: DotGroup, memoryPerSecond: number | null): Row => ({
+  gpu_time_ns: dot.kernel_ns,
+  gain_ns: dot.gain_ns,
+  flops_per_second: dot.flops_per_second,
+  peak_fraction: dot.peak_fraction,
+  memory_fraction: shareOf(dot.flops_per_second / dot.intensity, memoryPerSecond),
+  bound: dot.bound,
+});
 
 /** The rate of a dot without what it could gain, as far as it is below the memory's roof; null where that is not known, or nothing. */
 export function rateWithGain(

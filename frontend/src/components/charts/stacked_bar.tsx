@@ -72,12 +72,13 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   const names = below ? [label, short] : [`${label} ${time}`, label, short];
   const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
   const lines = [name, ...(below && name !== "" && textWidth(time) <= room ? [time] : [])];
+  const parts = segment.parts ?? [[segment.colour, 1] as const];
   let share = 0;
   return (
     <>
-      {(segment.parts ?? [[segment.colour, 1] as const]).map(([colour, part], at) => {
+      {parts.map(([colour, part], at) => {
         const from = share * wide;
-        share += part;
+        share = at === parts.length - 1 ? 1 : share + part;
         // Each cuts the same text, in the colour that is read on it.
         return (
           <svg key={at} x={x + from} width={Math.max(share * wide - from, 0)} height={height} aria-hidden={at > 0}>

@@ -39,6 +39,8 @@ interface DataTableProps {
   name: string;
   /** What it is called on screen, and what its rows are: `Ops`, `ops`. */
   title: string;
+  /** The id of the op that it is about, which stands small behind its title. */
+  id?: string;
   noun: string;
   /** Parameters of the table's own, such as the op whose kernels are shown. */
   links?: Readonly<Record<string, string>>;
@@ -89,6 +91,7 @@ const BESIDE: ReadonlySet<string> = new Set([
   "ops_of_path",
   "ops_of_name",
   "ops_of_type",
+  "ops_of_kernel",
 ]);
 
 function baselineOf(table: string, url: UrlState): Readonly<Record<string, string>> {
@@ -97,7 +100,8 @@ function baselineOf(table: string, url: UrlState): Readonly<Record<string, strin
 }
 
 export function DataTable(props: DataTableProps) {
-  const { table, name, title, noun, links = {}, pageSize = 25, meters = NO_METERS } = props;
+  const { table, name, noun, links = {}, pageSize = 25, meters = NO_METERS } = props;
+  const title = [props.title, props.id].filter(Boolean).join(" ");
   const scope = useScope();
   const { profile, aggregation, domain } = scope;
   const url = useUrl();
@@ -164,7 +168,11 @@ export function DataTable(props: DataTableProps) {
     <section class="data-table" aria-label={title}>
       <div {...tools}>
         <div class="table-tools">
-          <TableTitle title={title} summed={props.summed === true} />
+          <TableTitle
+            title={props.title}
+            {...(props.id === undefined ? {} : { id: props.id })}
+            summed={props.summed === true}
+          />
           {many && known.some(({ searchable }) => searchable) && (
             <div class="search">
               <Icon name="search" />

@@ -294,7 +294,7 @@ interface TotalsProps {
   units: ReadonlyMap<string, TimeUnit>;
 }
 
-/** The sums over all rows that pass, on this page or not; never in a smaller unit than the column above. */
+/** The sums over all rows that pass, on this page or not, in the unit of the column above. */
 function Totals({ columns, data, units }: TotalsProps) {
   // What they are stands before the first of them, over all cells that are empty there.
   const first = columns.findIndex(({ key }) => key in data.totals);
@@ -323,7 +323,7 @@ function Totals({ columns, data, units }: TotalsProps) {
 }
 
 function Total({ column, value, unit }: { column: Column; value: number | null; unit: TimeUnit | undefined }) {
-  if (column.type === "duration_ns" && value !== null && unit !== undefined && Math.abs(value) < unit.ns)
+  if (column.type === "duration_ns" && value !== null && unit !== undefined)
     return (
       <span class="number" data-tip={readableAndExact(value)}>
         {inUnit(value, unit)} {unit.name}

@@ -38,6 +38,17 @@ function Chips({ title, causes }: { title: string } & Pick<EfficiencyResponse, "
           </button>
         </li>
       ))}
+      {causes.some(({ label }) => label === selected) && (
+        <li>
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => document.querySelector(".efficiency .data-table")?.scrollIntoView({ behavior: "smooth" })}
+          >
+            Its ops, below
+          </button>
+        </li>
+      )}
     </ul>
   );
 }

@@ -8,11 +8,13 @@ import { Panel } from "../../components/panel";
 import { PrecisionBreakdown } from "../../components/precision_breakdown";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
-import { useGroup } from "../../frame/use_op_rates";
+import { useGroup, type SelectedGroup } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork, hasKernels, whyNoKernels } from "../../model/headline";
+import { splitPath } from "../../model/kernel_name";
 import { kernelNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
+import { drawnDots, groupedDots, rowOfDot } from "../../model/roofline";
 import { EfficiencyBand } from "./efficiency_band";
 import { GpuUse } from "./gpu_use";
 import { LimitsPanel } from "./limits_panel";
@@ -25,7 +27,8 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const scope = useScope();
   const query = useQuery<EfficiencyResponse>(scopeKey(scope), (signal) => fetchEfficiency(scope, signal));
   const rates = query.data;
-  const group = useGroup(useUrl()["gains.row"] ?? "");
+  const url = useUrl();
+  const inTable = useGroup(url["gains.row"] ?? "");
   if (rates === null)
     return query.error === null ? <Loading what="efficiency" /> : <ErrorBox error={query.error} retry={query.reload} />;
   if (rates.precisions.length === 0)
@@ -53,6 +56,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         </p>
       </Message>
     );
+  const group = url["gains.row"] === undefined ? dotOf(rates, url["eff.dot"] ?? "") : inTable;
   const rated = rates.dots.length > 0;
   // Without roofs, dots of a small part of the time show nothing.
   const dotted = rates.dots.reduce((sum, { kernel_ns: ns }) => sum + (ns ?? 0), 0);
@@ -100,4 +104,15 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       </div>
     </div>
   );
+}
+
+/** The group of the dot that an op belongs to. */
+function dotOf({ dots, peaks }: EfficiencyResponse, op: string): SelectedGroup | null {
+  const dot = op === "" ? undefined : groupedDots(drawnDots(dots)).find(({ ops }) => ops.includes(op));
+  if (dot === undefined) return null;
+  const memory = peaks.find(({ unit }) => unit === "memory")?.per_second ?? null;
+  return {
+    ...{ title: splitPath(dot.name).name, key: "", longest: dot.op_id, ops: dot.ops.length },
+    row: rowOfDot(dot, memory),
+  };
 }

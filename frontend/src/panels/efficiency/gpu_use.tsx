@@ -7,12 +7,13 @@ import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { numberOf, textOf, useOpRates, type SelectedGroup } from "../../frame/use_op_rates";
-import { formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../../format/number";
+import { formatCount, formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { formatDuration, readableAndExact } from "../../format/time";
+import { formatDuration, formatPerIteration, readableAndExact } from "../../format/time";
 import { causeAbout } from "../../model/causes";
 import { isLowerBound, whileKernels } from "../../model/efficiency_sentence";
+import { splitPath } from "../../model/kernel_name";
 import { kernelNs, kernelsOfWall } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
 import { showingOp } from "../../model/url_state";
@@ -20,29 +21,40 @@ import { showingOp } from "../../model/url_state";
 interface GpuUseProps {
   data: DashboardResponse;
   rates: EfficiencyResponse;
-  /** The selected group of ops, of which the longest is shown; null for none. */
+  /** The selected ops that are alike; null for none. */
   group: SelectedGroup | null;
 }
 
 export function GpuUse({ data, rates, group }: GpuUseProps) {
-  const op = useUrl()["eff.row"] ?? group?.longest ?? "";
+  const own = useUrl()["eff.row"] ?? "";
+  // A group of one op is that op.
+  const op = own !== "" ? own : group !== null && group.ops === 1 ? group.longest : "";
   const { row, loading } = useOpRates(op);
+  const name = row === undefined ? op : [splitPath(textOf(row, "name")).name, textOf(row, "direction")];
   return (
     <Panel
-      title={op === "" ? "Whole Network" : op}
+      title={
+        op !== ""
+          ? [name].flat().filter(Boolean).join(" ")
+          : group === null
+            ? "Whole Network"
+            : `${group.title} ×${formatCount(group.ops)}`
+      }
       summed="means"
-      about="Compute throughput is that of the sentence above, over kernel time. The others are means, weighted by kernel time, over the ops, or kernels, for which each value is known. Select a dot of the roofline or a row of the table to see an op, of a group the longest; the marks on its bars are the means of the network."
+      about="Compute throughput is that of the sentence above, over kernel time. The others are means, weighted by kernel time, over the ops, or kernels, for which each value is known. Select a dot of the roofline or a row of the table to see an op, or all that are alike; the marks on the bars are the means of the network."
       tools={
-        op !== "" && (
+        (op !== "" || group !== null) && (
           <>
-            <ViewLink class="more-button" to={showingOp("ops", op)}>
-              Kernels <Icon name="right" />
-            </ViewLink>
+            {op !== "" && (
+              <ViewLink class="more-button" to={showingOp("ops", op)}>
+                Kernels <Icon name="right" />
+              </ViewLink>
+            )}
             <button
               type="button"
               class="icon-button"
               aria-label="Deselect"
-              onClick={() => navigate({ "eff.row": null, "gains.row": null })}
+              onClick={() => navigate({ "eff.row": null, "eff.dot": null, "gains.row": null })}
             >
               <Icon name="close" />
             </button>
@@ -50,24 +62,72 @@ export function GpuUse({ data, rates, group }: GpuUseProps) {
         )
       }
     >
-      {op === "" ? (
+      {op === "" && group !== null ? (
+        <GroupRates group={group} network={comparable(rates.network)} />
+      ) : op === "" ? (
         <NetworkUse data={data} rates={rates} />
       ) : row === undefined ? (
         <p class="muted">{loading ? "Loading…" : "Nothing is known about the efficiency of this op."}</p>
       ) : (
-        <>
-          {group !== null && group.ops > 1 && op === group.longest && (
-            <p class="muted note-above">
-              The longest of {formatCounted(group.ops, "op")} alike.{" "}
-              <ViewLink class="link-button" to={{ view: "ops", "ops.by": null, "paths.row": group.row }}>
-                Show all
-              </ViewLink>
-            </p>
-          )}
-          <OpRates row={row} network={comparable(rates.network)} />
-        </>
+        <OpRates row={row} network={comparable(rates.network)} />
       )}
     </Panel>
+  );
+}
+
+/** Ops that are alike, as one. */
+function GroupRates({ group, network }: { group: SelectedGroup; network: NetworkRates }) {
+  const { matrixUnit, iterations } = useScope();
+  const { row, key, longest, ops } = group;
+  const gain = numberOf(row, "gain_ns");
+  const cause = textOf(row, "cause");
+  const onUnits = numberOf(row, "tensor_core_fraction");
+  return (
+    <div class="op-rates">
+      <p class="muted">
+        {formatCounted(ops, "op")} alike.{" "}
+        <ViewLink class="link-button" to={{ "eff.row": longest }}>
+          Longest op
+        </ViewLink>
+        {key !== "" && (
+          <>
+            {" "}
+            <ViewLink class="link-button" to={{ view: "ops", "ops.by": null, "paths.row": key }}>
+              Show all
+            </ViewLink>
+          </>
+        )}
+      </p>
+      {row.family !== "collective" && (
+        <Meters
+          rates={{
+            peak_fraction: numberOf(row, "peak_fraction"),
+            flops_per_second: numberOf(row, "flops_per_second"),
+            peak_flops_per_second: null,
+            memory_fraction: numberOf(row, "memory_fraction"),
+            bytes_per_second: null,
+            peak_bytes_per_second: null,
+            occupancy_fraction: null,
+            achieved_fraction: null,
+          }}
+          network={network}
+          coverage={{}}
+          compute="Compute throughput"
+          withOccupancy={false}
+        />
+      )}
+      {onUnits !== null && <Meter label={`On ${matrixUnit}s`} fraction={onUnits} value="" />}
+      <p>
+        {formatPerIteration(numberOf(row, "gpu_time_ns"), iterations, ` of ${key === "" ? "kernel" : "GPU"} time`)}
+        {gain !== null && gain > 0 && <>, of which {formatDuration(gain / Math.max(iterations, 1))} could be gained</>}
+        {textOf(row, "bound") !== "" && <>; the longest is bound by {textOf(row, "bound")}</>}.
+      </p>
+      {cause !== "" && (
+        <p>
+          <strong>{cause}.</strong> {causeAbout(cause, matrixUnit)}
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -113,7 +173,7 @@ export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Ef
 }
 
 function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
-  const { matrixUnit } = useScope();
+  const { matrixUnit, iterations } = useScope();
   const cause = textOf(row, "cause");
   const gain = numberOf(row, "gain_ns");
   const precision = textOf(row, "precision");
@@ -139,8 +199,11 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const unit = on === null ? "not known whether on" : on === true ? "on" : "not on";
   return (
     <div class="op-rates">
-      <FittingPath path={textOf(row, "name")} />
-      {size !== "" && <p class="muted">{formatSize(size)}</p>}
+      {splitPath(textOf(row, "name")).place !== "" && <FittingPath path={textOf(row, "name")} />}
+      <p class="muted">
+        {textOf(row, "op_id")}
+        {size !== "" && `, ${formatSize(size)}`}
+      </p>
       <Meters
         rates={rates}
         network={network}
@@ -148,8 +211,8 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
         compute={`Compute, ${precision === "" ? "precision unknown" : precisionLabel(precision)}, ${unit} ${matrixUnit}s`}
       />
       <p>
-        {formatDuration(numberOf(row, "kernel_ns"))} kernel time
-        {gain !== null && gain > 0 && <>, of which {formatDuration(gain)} could be gained</>}
+        {formatPerIteration(numberOf(row, "kernel_ns"), iterations, " of kernel time")}
+        {gain !== null && gain > 0 && <>, of which {formatDuration(gain / Math.max(iterations, 1))} could be gained</>}
         {textOf(row, "bound") !== "" && <>; bound by {textOf(row, "bound")}</>}
         {waves !== null && (
           <>
@@ -219,6 +282,8 @@ interface MetersProps {
   tip?: string;
   /** Marked on the bars. */
   network?: NetworkRates;
+  /** Whether there is an occupancy: of groups none is counted. */
+  withOccupancy?: boolean;
 }
 
 /** `182 of 989 TFLOP/s`, as far as it is known. */
@@ -228,7 +293,7 @@ const ofPeak = (rate: number | null, peak: number | null, unit: string): string 
 const inWords = (...parts: readonly (string | undefined)[]): string => parts.filter(Boolean).join(", ");
 
 /** What is not known is one line without a bar. */
-function Meters({ rates, compute, coverage, tip, network }: MetersProps) {
+function Meters({ rates, compute, coverage, tip, network, withOccupancy = true }: MetersProps) {
   const meters: MeterProps[] = [
     {
       label: compute,
@@ -244,18 +309,22 @@ function Meters({ rates, compute, coverage, tip, network }: MetersProps) {
       mark: network?.memory_fraction,
       tip,
     },
-    {
-      label: "Occupancy, theoretical",
-      fraction: rates.occupancy_fraction,
-      value: coverage.theoretical ?? "",
-      mark: network?.occupancy_fraction,
-    },
-    {
-      label: "Occupancy, achieved",
-      fraction: rates.achieved_fraction,
-      value: coverage.achieved ?? "",
-      mark: network?.achieved_fraction,
-    },
+    ...(withOccupancy
+      ? [
+          {
+            label: "Occupancy, theoretical",
+            fraction: rates.occupancy_fraction,
+            value: coverage.theoretical ?? "",
+            mark: network?.occupancy_fraction,
+          },
+          {
+            label: "Occupancy, achieved",
+            fraction: rates.achieved_fraction,
+            value: coverage.achieved ?? "",
+            mark: network?.achieved_fraction,
+          },
+        ]
+      : []),
   ];
   const untold = meters.filter(({ fraction, value }) => fraction === null && value === "");
   return (

@@ -22,7 +22,8 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
   const { matrixUnit } = useScope();
   const row = useOneStop<HTMLUListElement>();
   const [words, toggle] = useUrlSet("roofline.hidden");
-  const selected = useUrl()["eff.row"] ?? group?.longest ?? "";
+  const url = useUrl();
+  const selected = url["eff.row"] ?? group?.longest ?? "";
   // Dots come the longest first; what is unknown stands at the end.
   const precisions = [...new Set(rates.dots.map(({ precision }) => precision))].sort(
     (one, other) => Number(one === "") - Number(other === ""),
@@ -33,6 +34,7 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
   return (
     <Panel
       title="Roofline"
+      summed
       walked
       about="Each dot is a group of ops that are alike: what it computes per byte that it must move, and per second of kernel time. The dotted line is what it could gain, up to the roof that it could reach: for matrix multiplications and convolutions in FP32 or TF32 that of 16 bits. The roofs are the GPU's published rates: below the slanted one the memory is the limit, below a level one the arithmetic. The area of a dot is its kernel time. Work is counted from the shapes of the tensors; an op above a roof did less work than counted, by a fast convolution algorithm, or found its tensors in the cache."
       tools={
@@ -62,7 +64,11 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
         matrixUnit={matrixUnit}
         hidden={hidden}
         selected={selected}
-        onSelect={(op) => navigate({ "eff.row": op, "gains.row": null })}
+        cause={url["eff.where.cause"] ?? ""}
+        onSelect={(dot) => {
+          const [own, alike] = dot === null ? [null, null] : dot.ops.length > 1 ? [null, dot.op_id] : [dot.op_id, null];
+          navigate({ "eff.row": own, "eff.dot": alike, "gains.row": null });
+        }}
       >
         {roofs === null ? (
           <span>No roofs: the published rates of this GPU are not known here.</span>

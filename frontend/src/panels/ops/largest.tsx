@@ -47,6 +47,8 @@ const LIMITED = {
 const colourOfKind = (kind: Kind): string =>
   kind in LIMITED ? LIMITED[kind as keyof typeof LIMITED] : colourOf(kind as ColourClass);
 
+const LEAST_PIECE = 0.01;
+
 /** What the colours of the bar say. */
 const kindsOf = (unit: string): readonly (readonly [Kind, string])[] => [
   ["tensor_core", `On ${unit}s`],
@@ -65,7 +67,10 @@ const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd"
 
 /** The pieces of a row, those on matrix units first; what is not on them by what limits the op that takes the most time. */
 const kindsOfRow = (row: Row, onGpu: boolean): (readonly [Kind, number])[] =>
-  piecesOf(row, onGpu).map(({ work, share }) => [work === "other_kernel" ? limitOf(row) : work, share]);
+  // A sliver is not seen, but its colour would stand in the legend.
+  piecesOf(row, onGpu)
+    .filter(({ share }) => share >= LEAST_PIECE)
+    .map(({ work, share }) => [work === "other_kernel" ? limitOf(row) : work, share]);
 
 const limitOf = (row: Row): Kind =>
   row.cause === undefined

@@ -1,14 +1,20 @@
 /** Ops: where GPU time goes, grouped as the user likes; below a group its ops, below an op its kernels. */
-import type { DashboardResponse } from "../../api/types";
+import type { DashboardResponse, Row } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Hint } from "../../components/hint";
 import { Loading } from "../../components/message";
 import { DataTable } from "../../components/table/data_table";
-import { useUrl } from "../../frame/url";
+import { navigate, useUrl } from "../../frame/url";
 import { useOnlyRow } from "../../frame/use_only_row";
+import { numberOf, textOf } from "../../frame/use_op_rates";
+import { formatCounted } from "../../format/number";
 import { hasGpuWork } from "../../model/headline";
+import { shortKernelName, splitPath } from "../../model/kernel_name";
+import { forgotten } from "../../model/table_state";
+import type { Changes } from "../../model/url_state";
 import { Largest } from "./largest";
-import { OpDetail } from "./op_detail";
+import { KernelsOfOp } from "./op_detail";
+import { KernelPane, OpPane, RowPane, useRow } from "./row_pane";
 
 const GROUPINGS = [
   [
@@ -30,28 +36,36 @@ interface Grouped {
   name: string;
   title: string;
   noun: string;
-  /** The server's table of the ops that a row sums. */
+  /** The server's table of the ops that a row sums, or that launched the kernel. */
   members?: string;
+  /** The column that identifies a row. */
+  key: string;
   links?: Readonly<Record<string, string>>;
 }
 
 const TABLES: Readonly<Record<Grouping, Grouped>> = {
-  path: { table: "op_paths", name: "paths", title: "Ops by Path", noun: "groups", members: "ops_of_path" },
-  op: { table: "op_names", name: "names", title: "Ops by Name", noun: "groups", members: "ops_of_name" },
-  type: { table: "op_types", name: "types", title: "Op Type Summary", noun: "op types", members: "ops_of_type" },
+  path: { table: "op_paths", name: "paths", title: "Ops by Path", noun: "groups", members: "ops_of_path", key: "key" },
+  op: { table: "op_names", name: "names", title: "Ops by Name", noun: "groups", members: "ops_of_name", key: "key" },
+  type: {
+    table: "op_types",
+    name: "types",
+    title: "Op Type Summary",
+    noun: "op types",
+    members: "ops_of_type",
+    key: "op_type",
+  },
   kernel: {
     table: "kernels_of_group",
     name: "allkernels",
     title: "Kernels",
     noun: "kernels",
+    members: "ops_of_kernel",
+    key: "name",
     // Of any path: kernels without an op have none that begins with a slash.
     links: { group: "" },
   },
-  none: { table: "ops", name: "ops", title: "Ops", noun: "ops" },
+  none: { table: "ops", name: "ops", title: "Ops", noun: "ops", key: "op_id" },
 };
-
-/** The slash before a name without a path. */
-const LONE_ROOT = /^\/(?=[^/]*$)/;
 
 const NO_LINKS: Readonly<Record<string, string>> = {};
 const NO_OPS = "This profile has no ops. Record with NVTX markers or with the PyTorch profiler's CPU activities.";
@@ -62,15 +76,30 @@ export function Ops({ data }: { data: DashboardResponse }) {
   const onGpu = hasGpuWork(data);
   const groupings = onGpu ? GROUPINGS : GROUPINGS.filter(([id]) => id !== "kernel");
   const by = chosenOf(groupings, url["ops.by"]);
-  const { table, name, title, noun, members, links } = TABLES[by];
+  const { table, name, title, noun, members, links = NO_LINKS, key } = TABLES[by];
+  const selected = url[`${name}.row`] ?? "";
+  const below = members === undefined ? ["kernels"] : ["members", "kernels"];
+  const only = useOnlyRow(members ?? "", { row: members === undefined ? "" : selected });
+  // An op alone, or the only one of its group, is shown at once.
+  const op =
+    selected === ""
+      ? ""
+      : members === undefined
+        ? selected
+        : only === null || only === ""
+          ? (url["members.row"] ?? "")
+          : only;
+  const opRow = useRow("ops", NO_LINKS, "op_id", op);
+  const row = useRow(table, links, key, members === undefined ? "" : selected);
+  const close = (): void => navigate(Object.assign({ [`${name}.row`]: null }, ...below.map(forgotten)) as Changes);
   return (
     <div class="stacked">
       <Largest
         table={table}
-        links={links ?? NO_LINKS}
+        links={links}
         named={by === "type" ? "op_type" : "name"}
         noun={noun}
-        selects={by === "kernel" ? "" : `${name}.row`}
+        selects={`${name}.row`}
         tools={
           <Choice
             label="Group by"
@@ -81,56 +110,84 @@ export function Ops({ data }: { data: DashboardResponse }) {
           />
         }
       />
-      <DataTable
-        key={by}
-        table={table}
-        name={name}
-        title={title}
-        noun={noun}
-        summed
-        empty={by === "kernel" ? NO_KERNELS : NO_OPS}
-        selectable={by !== "kernel"}
-        below={members === undefined ? ["kernels"] : ["members", "kernels"]}
-        {...(links === undefined ? {} : { links })}
-        {...(by === "none" ? { causes: true } : {})}
-        {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
-      />
-      {members !== undefined && <Members table={members} row={url[`${name}.row`] ?? ""} noun={noun} />}
-      {by === "none" && <Selected op={url["ops.row"] ?? ""} />}
+      <div class="ops-and-pane">
+        <DataTable
+          key={by}
+          table={table}
+          name={name}
+          title={title}
+          noun={noun}
+          summed
+          links={links}
+          empty={by === "kernel" ? NO_KERNELS : NO_OPS}
+          selectable
+          below={below}
+          {...(by === "none" ? { causes: true } : {})}
+          {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
+        />
+        {op !== "" && opRow !== undefined ? (
+          <OpPane
+            op={op}
+            row={opRow}
+            onClose={close}
+            {...(members === undefined || row === undefined || only === op
+              ? {}
+              : { back: { text: titleOf(by, row), to: { "members.row": null, "kernels.row": null } } })}
+          />
+        ) : (
+          row !== undefined &&
+          (by === "kernel" ? (
+            <KernelPane row={row} onClose={close} />
+          ) : (
+            only === "" && (
+              <RowPane
+                title={titleOf(by, row)}
+                row={row}
+                ops={formatCounted(numberOf(row, "ops") ?? 0, "op")}
+                onClose={close}
+              />
+            )
+          ))
+        )}
+      </div>
+      {selected === "" ? (
+        <Hint
+          title={members === undefined ? "Kernels in Selected Op" : "Ops of the Selected Row"}
+          text={
+            members === undefined
+              ? "Select an op above to see the kernels that it launched."
+              : `Select one of the ${noun} above to see its ops.`
+          }
+        />
+      ) : (
+        <>
+          {members !== undefined && only === null && <Loading what="the ops of the row" />}
+          {members !== undefined && only === "" && (
+            <DataTable
+              key={selected}
+              table={members}
+              name="members"
+              title={row === undefined ? "Ops of the Selected Row" : `Ops of ${titleOf(by, row)}`}
+              noun="ops"
+              summed
+              links={{ row: selected }}
+              pageSize={10}
+              empty="There is no such op."
+              selectable
+              below={["kernels"]}
+            />
+          )}
+          {op !== "" && <KernelsOfOp op={op} row={opRow} />}
+        </>
+      )}
     </div>
   );
 }
 
-/** The ops that the selected row sums, and the kernels of the one that is selected among them. */
-function Members({ table, row, noun }: { table: string; row: string; noun: string }) {
-  const op = useUrl()["members.row"] ?? "";
-  const only = useOnlyRow(table, { row });
-  if (row === "")
-    return <Hint title="Ops of the Selected Row" text={`Select one of the ${noun} above to see its ops.`} />;
-  if (only === null) return <Loading what="the ops of the row" />;
-  if (only !== "") return <OpDetail op={only} />;
-  return (
-    <>
-      <DataTable
-        key={row}
-        table={table}
-        name="members"
-        title={`Ops of ${row.replace(LONE_ROOT, "")}`}
-        noun="ops"
-        summed
-        links={{ row }}
-        pageSize={10}
-        empty="There is no such op."
-        selectable
-        below={["kernels"]}
-      />
-      {op !== "" && <OpDetail op={op} />}
-    </>
-  );
-}
-
-function Selected({ op }: { op: string }) {
-  if (op === "")
-    return <Hint title="Kernels in Selected Op" text="Select an op above to see the kernels that it launched." />;
-  return <OpDetail op={op} />;
+/** What a row is called where its path has no room. */
+function titleOf(by: Grouping, row: Row): string {
+  if (by === "type") return textOf(row, "op_type");
+  const name = textOf(row, "name");
+  if (by === "kernel") return shortKernelName(name);
+  return [splitPath(name).name, textOf(row, "direction")].filter(Boolean).join(" ");
 }

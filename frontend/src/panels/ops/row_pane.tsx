@@ -1,0 +1,241 @@
+/** What is selected on Ops, beside the table: how well it uses the GPU, why not better, and what it could gain. */
+import type { ComponentChildren } from "preact";
+
+import { fetchTable } from "../../api/client";
+import type { Row, TableResponse } from "../../api/types";
+import { DetailsPane } from "../../components/details_pane";
+import { Icon } from "../../components/icon";
+import { IterationGain } from "../../components/iteration_gain";
+import { Meter } from "../../components/meter";
+import { Breakable } from "../../components/sentence";
+import { FittingPath } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
+import { scopeKey, useScope } from "../../frame/scope";
+import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
+import { useQuery } from "../../frame/use_query";
+import { formatCounted } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { formatSize } from "../../format/size";
+import { formatDuration, formatPerIteration } from "../../format/time";
+import { causeAbout, eligibilitySentence } from "../../model/causes";
+import { shortKernelName, splitPath } from "../../model/kernel_name";
+import { NO_KERNELS } from "../../model/families";
+import { showingOp, type Changes } from "../../model/url_state";
+
+/** A row of a table by its key; undefined while it is loaded, without a key, and where there is no such row. */
+export function useRow(
+  table: string,
+  links: Readonly<Record<string, string>>,
+  column: string,
+  key: string,
+): Row | undefined {
+  const scope = useScope();
+  const asked = { ...scope, table, links, offset: 0, limit: 1, sort: "", search: "", where: { [column]: `=${key}` } };
+  const query = useQuery<TableResponse>(key === "" ? null : scopeKey(scope, "row", table, links, key), (signal) =>
+    fetchTable(asked, signal),
+  );
+  return query.data?.table === table ? query.data.rows.find((row) => row[column] === key) : undefined;
+}
+
+interface RowPaneProps {
+  title: string;
+  row: Row;
+  /** How many ops it stands for. */
+  ops: string;
+  onClose: () => void;
+}
+
+/** A group of ops, or a type of them. */
+export function RowPane({ title, row, ops, onClose }: RowPaneProps) {
+  const { matrixUnit, iterations } = useScope();
+  const communicates = row.family === "collective";
+  return (
+    <DetailsPane title={title} onClose={onClose} calm>
+      <p class="muted">
+        {ops}, {ofGpuTime(row, iterations)}
+      </p>
+      <Limits
+        shares={[
+          ["Of peak FLOP/s", row.peak_fraction, OF_COMPUTE],
+          ["Of peak bandwidth", row.memory_fraction, OF_MEMORY],
+          [`On ${matrixUnit}s`, row.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`],
+        ]}
+      />
+      <Words row={row} communicates={communicates} of="The op that takes the most time" />
+    </DetailsPane>
+  );
+}
+
+/** Per iteration, unlike in tables. */
+const ofGpuTime = (row: Row, iterations: number): string =>
+  formatPerIteration(numberOf(row, "gpu_time_ns"), iterations, " of GPU time");
+
+const OF_COMPUTE = "Operations a second over the published rate for the precision in which it computes";
+const OF_MEMORY = "Bytes that must be moved, a second, over the GPU's published memory bandwidth";
+
+interface LimitsProps {
+  shares: readonly (readonly [label: string, share: Row[string] | undefined, tip: string])[];
+}
+
+/** A kernel, by its name. */
+export function KernelPane({ row, onClose }: { row: Row; onClose: () => void }) {
+  const { matrixUnit, iterations } = useScope();
+  const name = textOf(row, "name");
+  const using = row.using_tensor_cores;
+  return (
+    <DetailsPane title={shortKernelName(name)} onClose={onClose} calm>
+      <p class="muted">
+        Launched by {formatCounted(numberOf(row, "ops") ?? 0, "op")}, {ofGpuTime(row, iterations)}
+      </p>
+      <p>
+        <strong>
+          {using === true
+            ? `On ${matrixUnit}s`
+            : using === false
+              ? `Not on ${matrixUnit}s`
+              : `Use of ${matrixUnit}s not known`}
+        </strong>
+        {numberOf(row, "average_ns") !== null && `; ${formatDuration(numberOf(row, "average_ns"))} a call`}
+        {textOf(row, "family") !== "" && `; kind: ${textOf(row, "family")}`}.
+      </p>
+      <p>
+        <code class="wraps">
+          <Breakable text={name} />
+        </code>
+      </p>
+    </DetailsPane>
+  );
+}
+
+/** Bars of what is known. */
+function Limits({ shares }: LimitsProps) {
+  const known = shares.flatMap(([label, share, tip]) => (typeof share === "number" ? [{ label, share, tip }] : []));
+  return known.length === 0 ? null : (
+    <ul class="meters">
+      {known.map((limit) => (
+        <Meter key={limit.label} {...limit} />
+      ))}
+    </ul>
+  );
+}
+
+interface WordsProps {
+  row: Row;
+  communicates: boolean;
+  /** Whose cause and bound they are, where the row is not one op. */
+  of?: string;
+  children?: ComponentChildren;
+}
+
+/** What limits it, what keeps it off matrix units, and what it could gain. */
+function Words({ row, communicates, of, children }: WordsProps) {
+  const { matrixUnit, iterations } = useScope();
+  const cause = textOf(row, "cause");
+  const bound = textOf(row, "bound");
+  const dimension = textOf(row, "dimension");
+  const gain = numberOf(row, "gain_ns");
+  const kernels = numberOf(row, "kernel_ns") ?? numberOf(row, "kernel_time_ns");
+  if (row.family === NO_KERNELS) return <p>It launched no kernel: its GPU time is that of copies and memsets.</p>;
+  if (communicates)
+    return (
+      <p>
+        It waits for other GPUs and transfers.{" "}
+        <ViewLink class="more-button" to={{ view: "gpus" }}>
+          GPUs and Ranks <Icon name="right" />
+        </ViewLink>
+      </p>
+    );
+  return (
+    <>
+      {children}
+      {bound !== "" && (
+        <p>
+          {of ?? "It"} is bound by <strong>{bound}</strong>.
+        </p>
+      )}
+      {cause !== "" && (
+        <p>
+          <strong>{cause}.</strong> {causeAbout(cause, matrixUnit)}{" "}
+          {dimension !== "" && `Pad ${formatSize(dimension)}.`}
+        </p>
+      )}
+      {gain !== null && gain > 0 && (
+        <p>
+          Could gain at most <strong>{formatPerIteration(gain, iterations)}</strong>
+          {kernels !== null && kernels > 0 && `, ${formatShare(gain / kernels)} of its kernel time`}, at the GPU's
+          published rates{WITH_MORE_BITS.has(textOf(row, "precision")) && ", of 16 bits where it multiplies matrices"}.{" "}
+          <IterationGain />
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Precisions whose matrix multiplications are compared with the rates of 16 bits. */
+const WITH_MORE_BITS: ReadonlySet<string> = new Set(["fp32", "tf32"]);
+
+interface OpPaneProps {
+  op: string;
+  /** Its row in the table of ops, which has those without kernels too. */
+  row: Row;
+  /** Back to the group that it was opened from. */
+  back?: { text: string; to: Changes } | undefined;
+  onClose: () => void;
+}
+
+export function OpPane({ op, row, back, onClose }: OpPaneProps) {
+  const { matrixUnit, iterations } = useScope();
+  const { row: rates } = useOpRates(op);
+  const path = textOf(row, "name");
+  const size = rates === undefined ? "" : textOf(rates, "size");
+  return (
+    <DetailsPane
+      title={[splitPath(path).name, textOf(row, "direction")].filter(Boolean).join(" ")}
+      onClose={onClose}
+      calm
+    >
+      {back !== undefined && (
+        <p>
+          <ViewLink class="more-button" to={back.to}>
+            <Icon name="left" /> {back.text}
+          </ViewLink>
+        </p>
+      )}
+      {splitPath(path).place !== "" && <FittingPath path={path} />}
+      <p class="muted">
+        <span class="op-id">{op}</span>, {formatCounted(numberOf(row, "calls") ?? 0, "call")},{" "}
+        {ofGpuTime(row, iterations)}
+        {size !== "" && `, ${formatSize(size)}`}
+      </p>
+      {rates === undefined && <Words row={row} communicates={false} />}
+      {rates !== undefined && (
+        <>
+          <Limits
+            shares={[
+              [
+                rates.matrix_unit === true ? `Of the peak of ${matrixUnit}s` : "Of peak FLOP/s",
+                rates.peak_fraction,
+                OF_COMPUTE,
+              ],
+              ["Of peak bandwidth", rates.memory_fraction, OF_MEMORY],
+              [`On ${matrixUnit}s`, rates.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`],
+              [
+                "Occupancy",
+                rates.achieved_fraction ?? rates.occupancy_fraction,
+                "Warps on a multiprocessor over the most it can hold, mean by time",
+              ],
+            ]}
+          />
+          <Words row={rates} communicates={rates.family === "collective"}>
+            <p>{eligibilitySentence(textOf(rates, "eligibility"), rates.matrix_unit ?? null, matrixUnit)}</p>
+          </Words>
+          <p>
+            <ViewLink class="more-button" to={showingOp("efficiency", op)}>
+              Efficiency <Icon name="right" />
+            </ViewLink>
+          </p>
+        </>
+      )}
+    </DetailsPane>
+  );
+}
