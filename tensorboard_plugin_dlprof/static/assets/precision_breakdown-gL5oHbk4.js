@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{D as e,Fi as t,Qr as n,hn as r,mn as i}from"./frame-DEwxOLI9.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=e(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return t(`div`,{children:[t(r,{segments:c,whole_ns:l,label:`Kernel time by precision, ${n(l)}`,height:24}),t(i,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};
