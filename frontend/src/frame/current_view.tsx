@@ -58,7 +58,9 @@ export function CurrentView(props: CurrentViewProps) {
         ? { ...selected, state: "not_imported" }
         : null;
   if (unready !== null)
-    return <ImportPage profile={unready} importMode={list.import_mode} onChange={profiles.reload} />;
+    return (
+      <ImportPage profile={unready} profiles={list.profiles} importMode={list.import_mode} onChange={profiles.reload} />
+    );
   if (page === null || props.badAggregation) {
     const message =
       page === null

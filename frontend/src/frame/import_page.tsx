@@ -1,5 +1,5 @@
 /** The page shown in place of a view until its profile is imported. */
-import { useContext, useEffect, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { cancelImport, startImport } from "../api/client";
 import { type ApiError } from "../api/request";
@@ -15,11 +15,12 @@ import { formatDuration } from "../format/time";
 import { chooseProfile, formatLabel, gpuLabel } from "../model/picker";
 import { holdsNoGpuWork } from "../model/problems";
 import { ProblemPage } from "./problem_page";
-import { ProfilesContext } from "./profiles";
 import { asApiError } from "./use_query";
 
 interface ImportPageProps {
   profile: ProfileEntry;
+  /** All that are here, of which another is offered where this one cannot be read. */
+  profiles: readonly ProfileEntry[];
   importMode: "auto" | "off";
   /** Called after the server was asked for something, to look at its list again. */
   onChange: () => void;
@@ -31,7 +32,7 @@ const opened = new Set<string>();
 /** Whether another attempt may succeed: a source is imported anew, and what the storage failed to give is fetched anew. */
 const isRetried = ({ kind, code }: ProfileEntry): boolean => kind === "source" || code === "import_failed";
 
-export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
+export function ImportPage({ profile, profiles, importMode, onChange }: ImportPageProps) {
   const [error, setError] = useState<ApiError | null>(null);
   const { id, state } = profile;
   const ask = (action: (id: string) => Promise<unknown>): void => {
@@ -46,7 +47,6 @@ export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each profile and state
   }, [id, state, importMode]);
 
-  const { profiles } = useContext(ProfilesContext);
   const newest = chooseProfile(
     profiles.filter((each) => each.state === "ready"),
     {},

@@ -94,7 +94,7 @@ export function Compare() {
   const aggregation = url.base_aggregation ?? "";
   const baseline = { base, aggregation };
   const unready = useUnready(base);
-  const { importMode, reload } = useContext(ProfilesContext);
+  const { profiles, importMode, reload } = useContext(ProfilesContext);
   const query = useQuery<CompareResponse>(
     base === "" || unready !== null ? null : scopeKey(scope, "compare", base, aggregation),
     (signal) => fetchCompare(scope, baseline, signal),
@@ -105,7 +105,8 @@ export function Compare() {
         <NoBaseline />
       </div>
     );
-  if (unready !== null) return <ImportPage profile={unready} importMode={importMode} onChange={reload} />;
+  if (unready !== null)
+    return <ImportPage profile={unready} profiles={profiles} importMode={importMode} onChange={reload} />;
   if (query.data === null)
     return query.error === null ? (
       <Loading what="the comparison" />

@@ -24,12 +24,14 @@ export function NoBaseline() {
     (signal) => fetchBaselines(profile, signal),
   );
   const own = profiles.find(({ id }) => id === profile);
+  // Programs are recognised by the ops that use a GPU.
+  const hasNothing = own?.headline?.gpu_utilization_fraction === null;
   const related = (query.data?.baselines ?? []).flatMap(
     ({ profile: id, shared_fraction: shared, same_program: same }) =>
       profiles.filter((each) => each.id === id).map((entry): Offered => ({ entry, shared, same })),
   );
   const unopened =
-    own === undefined
+    own === undefined || hasNothing
       ? []
       : neighbours(own, profiles, related.some(({ same }) => same) ? 1 : 0)
           .slice(0, MOST_UNOPENED)
@@ -69,7 +71,7 @@ export function NoBaseline() {
       >
         {query.loading && <p class="muted">Looking for recordings of the same program…</p>}
         {related.length === 0 && !query.loading && (compared > 0 || unopened.length === 0) && (
-          <p>{noneRelated(others, compared)}</p>
+          <p>{hasNothing ? WITHOUT_GPU_WORK : noneRelated(others, compared)}</p>
         )}
         {related.length + unopened.length > 0 && own !== undefined && (
           <table class="plain-table baselines">
@@ -189,6 +191,9 @@ function BaselineRow({ entry, shared, isOwn = false }: Offered & { isOwn?: boole
 const chooseBaseline = (): void => document.querySelector<HTMLElement>(".versus .base-button")?.click();
 
 const RECORD = "Record the program once more, and put the recording below the log directory";
+
+const WITHOUT_GPU_WORK =
+  "This recording holds no GPU work, by which other recordings of its program would be recognised: choose one in the list behind “vs” above.";
 
 /** Why no baseline is proposed, and what to do. */
 function noneRelated(others: number, compared: number): string {

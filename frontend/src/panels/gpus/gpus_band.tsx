@@ -1,9 +1,10 @@
 /** How much of the time the GPUs were used, in a sentence. */
 import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../../api/types";
+import { Sentence } from "../../components/sentence";
 import { capitalized, formatCount, ofIterations, withinSentence } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { devicesInUse } from "../../model/headline";
+import { devicesInUse, whyNoKernels } from "../../model/headline";
 import { COMPUTE, computeOf, mainDevice, shownParts, type Share } from "../../model/parts";
 
 interface GpusBandProps {
@@ -52,6 +53,11 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
     return (
       <header class="headline">
         <h2>No GPU work was recorded.</h2>
+        <p class="model-line">
+          <span>
+            <Sentence text={whyNoKernels(data)} />
+          </span>
+        </p>
       </header>
     );
   const { wall_ns: wall } = data.gpu_utilization;
