@@ -35,8 +35,7 @@ interface IterationLegendProps {
 const LEAST_SEEN = 0.001;
 
 const isSeen = (rows: readonly IterationRow[], key: BarClass): boolean =>
-  key === "outside" ||
-  rows.some(({ profiled, parts, duration_ns: ns }) => profiled && (parts?.[key] ?? 0) > LEAST_SEEN * ns);
+  key === "outside" || rows.some(({ parts, duration_ns: ns }) => (parts?.[key] ?? 0) > LEAST_SEEN * ns);
 
 /** The classes that can be seen; each hides and shows its part of the bars. */
 export function IterationLegend({ rows, label, hidden, toggle }: IterationLegendProps) {

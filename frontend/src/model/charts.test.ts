@@ -121,6 +121,9 @@ describe("bars of iterations", () => {
     ]);
     expect(barParts(rows[0] ?? iterationRow(), NONE)).toEqual([{ key: "outside", ns: 250 }]);
     expect(classesIn(rows)).toEqual(["tensor_core", "other_kernel", "cpu", "other", "outside"]);
+    // What only an iteration outside of it spent time on is drawn, too.
+    const warmUp = iterationRow({ iteration: 0, profiled: false, parts: { ...PARTS, io: 9 } });
+    expect(classesIn([warmUp, iterationRow({ iteration: 1 })])).toContain("io");
   });
 
   it("scale to what is shown", () => {

@@ -40,7 +40,7 @@ export function barParts(row: IterationRow, hidden: ReadonlySet<string>): { key:
 export function classesIn(rows: readonly IterationRow[]): BarClass[] {
   const known = rows.find(({ parts }) => parts !== null);
   const classes: BarClass[] = (known === undefined ? [] : classesOf(known)).filter((key) =>
-    rows.some(({ profiled, parts }) => profiled && (parts?.[key] ?? 0) > 0),
+    rows.some(({ parts }) => (parts?.[key] ?? 0) > 0),
   );
   return rows.some(({ profiled }) => !profiled) ? [...classes, "outside"] : classes;
 }

@@ -233,7 +233,7 @@ export function Bars(props: BarsProps) {
                 <text class="axis-text" x={plotWidth + 4} y={plotHeight * (1 - median / topNs)}>
                   median
                   <tspan x={plotWidth + 4} dy="12">
-                    {formatDuration(median)}
+                    {withUnit(median, unit)}
                   </tspan>
                 </text>
               </>

@@ -59,21 +59,19 @@ export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBan
         )}
         .
       </h2>
-      {diagnosis !== null && step !== null && (
-        <p class="model-line">
-          <span>
-            {saidOf(diagnosis, step)}{" "}
-            {odd !== null && (
-              <>
-                Iteration {formatCount(odd.iteration)} is {overIn(odd, classLabel(data))}.{" "}
-              </>
-            )}
-            {allowed && leavesOut(diagnosis) && first !== undefined && last !== undefined && (
-              <Include data={data} first={first} last={last} what="what was left out" />
-            )}
-          </span>
-        </p>
-      )}
+      <p class="model-line">
+        <span>
+          {diagnosis !== null && step !== null && `${saidOf(diagnosis, step)} `}
+          {odd !== null && (
+            <>
+              Iteration {formatCount(odd.iteration)} is {overIn(odd, classLabel(data))}.{" "}
+            </>
+          )}
+          {allowed && diagnosis !== null && leavesOut(diagnosis) && first !== undefined && last !== undefined && (
+            <Include data={data} first={first} last={last} what="what was left out" />
+          )}
+        </span>
+      </p>
     </header>
   );
 }

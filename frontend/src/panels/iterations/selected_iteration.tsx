@@ -9,6 +9,7 @@ import { Info } from "../../components/tooltip";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { useUrl } from "../../frame/url";
+import { hasGpuWork } from "../../model/headline";
 import { medianIteration, medianNs, rangeText, withoutKernels, type IterationRow } from "../../model/iterations";
 import { unknownWork } from "../../model/kernel_time";
 import { excesses } from "../../model/spread";
@@ -85,7 +86,7 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
               kernels are not listed.{" "}
               {allowed && <Include first={Number(iteration)} last={Number(iteration)} data={data} what="it" />}
             </p>
-          ) : (
+          ) : !hasGpuWork(data) ? null : (
             <>
               <div class="section-head">
                 <Choice
