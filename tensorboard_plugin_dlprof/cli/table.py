@@ -145,7 +145,7 @@ def _opened(
 
     from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.database.memory import memory_database
-    from tensorboard_plugin_dlprof.queries import gaps
+    from tensorboard_plugin_dlprof.queries import gaps, memory_groups
     from tensorboard_plugin_dlprof.queries.scope import find_scope
 
     with ExitStack() as stack:
@@ -156,6 +156,9 @@ def _opened(
             start, stop = _window(opened, asked)
             asked = replace(asked, start_ns=start, stop_ns=stop)
             rows = stack.enter_context(closing(memory_database(gaps.computed(opened, start, stop, asked.device))))
+        elif asked.table in memory_groups.TABLES:
+            alike = memory_groups.computed(opened, asked.device or 0, asked.start_ns, asked.stop_ns)
+            rows = stack.enter_context(closing(memory_database(alike)))
         yield opened, rows, scope, asked
 
 

@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.database.sql_files import (
     statements,
 )
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
+from tensorboard_plugin_dlprof.memory.peak import repeated
 from tensorboard_plugin_dlprof.metadata import DATABASE_TABLES, DLPROF_VERSION, EXTENSION_VERSION
 from tensorboard_plugin_dlprof.opening.limited_work import allowed_for
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular
@@ -75,7 +76,8 @@ def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
             if not has_extensions(con):
                 _add_empty_tables(con)
             con.create_function("path_pattern", 2, path_pattern, deterministic=True)
-            seal(con, {"path_pattern"})
+            con.create_function("repeated_path", 1, repeated, deterministic=True)
+            seal(con, {"path_pattern", "repeated_path"})
     except BaseException:
         con.close()
         raise

@@ -273,6 +273,12 @@ def memory_at(
     }
 
 
+def peak_state(connection: sqlite3.Connection, device: int) -> int:
+    """The state of the peak of a GPU, of which its answer tells."""
+    event = memory(connection)["devices"][str(device)]["peak_event"]
+    return 0 if event is None else int(event) + 1
+
+
 def owners_at_peak(connection: sqlite3.Connection, device: int, answer: dict[str, Any]) -> dict[str, int]:
     """The bytes at the peak of a GPU by who allocated them; ``by_owner`` of its answer has the largest of these.
 

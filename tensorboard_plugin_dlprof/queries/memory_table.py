@@ -48,9 +48,12 @@ MEMORY_BLOCKS = Table(
     # Its window of the curve: those in use at any moment of it.
     where="block.device_id = CAST(:device AS INTEGER) AND (:to = '' OR block.allocated_event IS NULL "
     "OR coalesce(block.allocated_ns, block.allocated_event) <= CAST(:to AS INTEGER)) AND (:from = '' "
-    "OR block.freed_event IS NULL OR coalesce(block.freed_ns, block.freed_event) >= CAST(:from AS INTEGER))",
+    "OR block.freed_event IS NULL OR coalesce(block.freed_ns, block.freed_event) >= CAST(:from AS INTEGER)) "
+    # A row of ``memory_block_groups``.
+    "AND (:row = '' OR block.size_bytes || ':' || block.category || ':' || "
+    "repeated_path(coalesce(block.owner, '')) = :row)",
     links=("device",),
-    narrowed=("from", "to"),
+    narrowed=("from", "to", "row"),
     default_sort="-at_peak",
     default_then="size_bytes",
     columns=(
@@ -66,6 +69,8 @@ MEMORY_BLOCKS = Table(
         Column("lasts_ns", "Lifetime", "duration_ns",
                "How long until it was freed; empty if it was not before the recording ends.",
                "block.lasts_ns", nullable=True, tier=1),
+        Column("stays", "Until the End", "boolean", "Whether it is still in use when the recording ends.",
+               "block.freed_event IS NULL", tier=1),
         Column("op_gpu_time_average_ns", "GPU Time of the Op, a Call", "duration_ns",
                "GPU time of a call of the op that allocated it, which having the block again would cost: the mean "
                "over all its calls.",

@@ -23,6 +23,7 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
     iterations,
 )
 from tensorboard_plugin_dlprof.queries.kernels import KERNELS_OF_OP
+from tensorboard_plugin_dlprof.queries.memory_groups import MEMORY_BLOCK_GROUPS
 from tensorboard_plugin_dlprof.queries.memory_table import MEMORY_BLOCKS
 from tensorboard_plugin_dlprof.queries.op_groups import OP_NAMES, OP_PATHS, launchers, members
 from tensorboard_plugin_dlprof.queries.ops import OP_TYPES, OPS
@@ -53,6 +54,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
         "gpus": GPUS,
         "efficiency": EFFICIENCY,
         "memory_blocks": MEMORY_BLOCKS,
+        "memory_block_groups": MEMORY_BLOCK_GROUPS,
         "gaps": GAPS,
         "gap_groups": GAP_GROUPS,
     }

@@ -25,7 +25,7 @@ def _export(job: dict[str, Any], _progress: Progress) -> dict[str, Any]:
     from tensorboard_plugin_dlprof.routes.export import SECONDS, export
     from tensorboard_plugin_dlprof.routes.parameters import ExportRequest
     from tensorboard_plugin_dlprof.routes.requests import asked_in_query
-    from tensorboard_plugin_dlprof.routes.timeline import with_gaps
+    from tensorboard_plugin_dlprof.routes.timeline import with_computed
 
     asked = asked_in_query(Request(create_environ(query_string=job["query"])), ExportRequest)
     source, written, name = Path(job["source"]), Path(job["database"]), job["name"]
@@ -36,7 +36,7 @@ def _export(job: dict[str, Any], _progress: Progress) -> dict[str, Any]:
     with (
         closing(Databases()) as databases,
         databases.borrow(source, job["file_name"], SECONDS) as borrowed,
-        with_gaps(borrowed, asked) as rows,
+        with_computed(borrowed, asked) as rows,
     ):
         con = borrowed.connection
         scope = find_scope(con, asked.aggregation, asked.domain)

@@ -329,7 +329,7 @@ class Questions:
                 borrowed = lent.enter_context(self._databases.borrow(path, name, export.SECONDS))
                 connection = borrowed.connection
                 scope = find_scope(connection, asked.aggregation, asked.domain)
-                rows = lent.enter_context(timeline.with_gaps(borrowed, asked))
+                rows = lent.enter_context(timeline.with_computed(borrowed, asked))
                 title = profile_title(connection) or label
                 result = export.export(table_of(connection, asked.table), scope, asked, title)
                 export.checked(result, rows.connection, rows.counts)

@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.database.memory import memory_database
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.exports.trace_events import MOST_SLICES, Window, trace_chunks
 from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
-from tensorboard_plugin_dlprof.queries import gaps, timeline, timeline_item
+from tensorboard_plugin_dlprof.queries import gaps, memory_groups, timeline, timeline_item
 from tensorboard_plugin_dlprof.queries.launches import launch_statistics
 from tensorboard_plugin_dlprof.queries.window_hits import hits_in
 from tensorboard_plugin_dlprof.queries.window_work import largest_work
@@ -70,13 +70,17 @@ def work(connection: sqlite3.Connection, asked: LaunchesRequest) -> dict[str, An
 
 
 @contextmanager
-def with_gaps(borrowed: Borrowed, asked: TableRequest) -> Iterator[Borrowed]:
-    """What to page the rows of a table from: for those of gaps, the gaps of the window in memory."""
-    if asked.table not in gaps.TABLES:
+def with_computed(borrowed: Borrowed, asked: TableRequest) -> Iterator[Borrowed]:
+    """What to page the rows of a table from: gaps of the window and blocks that are alike are computed into memory."""
+    if asked.table in gaps.TABLES:
+        start, stop = _window(asked)
+        rows = gaps.computed(borrowed.connection, start, stop, asked.device)
+    elif asked.table in memory_groups.TABLES:
+        rows = memory_groups.computed(borrowed.connection, asked.device or 0, asked.start_ns, asked.stop_ns)
+    else:
         yield borrowed
         return
-    start, stop = _window(asked)
-    with closing(memory_database(gaps.computed(borrowed.connection, start, stop, asked.device))) as connection:
+    with closing(memory_database(rows)) as connection:
         yield Borrowed(connection, {})  # type: ignore[arg-type]  # pages need no more than a connection
 
 

@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.queries.throughput import Given, throughput
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, CachedComparison, table_of_comparison, tables_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.parameters import TableRequest
-from tensorboard_plugin_dlprof.routes.timeline import with_gaps
+from tensorboard_plugin_dlprof.routes.timeline import with_computed
 
 NO_DIAGNOSIS: Mapping[str, Any] = MappingProxyType(
     {
@@ -67,7 +67,7 @@ def table(borrowed: Borrowed, asked: TableRequest) -> TablePage:
     """The body of ``./table``."""
     scope = find_scope(borrowed.connection, asked.aggregation, asked.domain)
     result = table_of(borrowed.connection, asked.table)
-    with with_gaps(borrowed, asked) as rows:
+    with with_computed(borrowed, asked) as rows:
         return page_of(rows.connection, result, scope, asked, rows.counts)
 
 

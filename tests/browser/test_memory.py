@@ -50,6 +50,8 @@ def test_window_and_moment_are_in_the_link(page: Page, snapshot: TensorBoard) ->
     expect(page.get_by_role("heading", name=said)).to_be_visible()
     expect(curve).not_to_contain_text("event 9")
     page.get_by_role("button", name="Show the peak").click()
+    expect(page.get_by_role("heading", name="At the Window's Peak: ")).to_be_visible()
+    page.get_by_role("button", name="Whole recording").click()
     expect(page.get_by_role("heading", name="At the Peak: 80.0 MiB")).to_be_visible()
     curve.focus()
     page.keyboard.press("ArrowLeft")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -107,6 +108,18 @@ def test_every_question_of_the_page(server: Server, database: Path) -> None:
     assert peak["in_use_bytes"] == max(curve["in_use_max_bytes"]) == sum(row["bytes"] for row in peak["at_peak"])
     table = asked(server, database, "/table?table=memory_blocks&device=0&from=31000&to=39000&")
     assert [row["size_bytes"] for row in table["rows"]] == [4 * MB]
+    alike = asked(server, database, "/table?table=memory_block_groups&device=0&")["rows"]
+    assert [(row["size_bytes"], row["blocks"], row["at_peak"], row["stay"]) for row in alike] == [
+        (8 * MB, 1, 1, 0),
+        (4 * MB, 1, 1, 1),
+        (2 * MB, 1, 0, 1),
+    ]
+    for row in alike:
+        blocks = asked(server, database, f"/table?table=memory_blocks&device=0&row={quote(row['alike'])}&")["rows"]
+        assert [each["size_bytes"] for each in blocks] == [row["size_bytes"]] * row["blocks"]
+        assert [each["stays"] for each in blocks] == [bool(row["stay"])]
+    window = asked(server, database, "/table?table=memory_block_groups&device=0&from=31000&to=39000&")["rows"]
+    assert sorted(row["size_bytes"] for row in window) == sorted(row["size_bytes"] for row in table["rows"])
     held = asked(server, database, "/memory_segments?device=0&")
     kinds = [
         (size, category if category < 0 else held["categories"][category])

@@ -96,7 +96,9 @@ def served(request: pytest.FixtureRequest, folders: dict[str, Path]) -> Iterator
         yield partial(one.ask, aggregation=1), partial(both.ask, aggregation=aggregation)
 
 
-@pytest.mark.parametrize("table", sorted(TABLES.keys() - GAPS.keys() - {"memory_blocks"}))  # whatever is aggregated
+@pytest.mark.parametrize(
+    "table", sorted(TABLES.keys() - GAPS.keys() - {"memory_blocks", "memory_block_groups"})
+)  # whatever is aggregated
 def test_tables_beside_another_aggregation(served: tuple[Ask, Ask], table: str) -> None:
     """Their rows, and of those that are about something, the rows about all of it that there is."""
     alone, neighbour = served

@@ -28,6 +28,7 @@ LINKS = {
     "kernel_names_of_iteration": "&iteration=1",
     "kernels_of_iteration_op": "&iteration=1&op=ADD_1",
     "memory_blocks": "&device=0",
+    "memory_block_groups": "&device=0",
     "gaps": "&from=0&to=3000000",
     "gap_groups": "&from=0&to=3000000",
 }

@@ -31,7 +31,7 @@ def test_every_table_can_be_exported(server: Server, table: str) -> None:
     shown = [column["key"] for column in page["columns"] if not column["hidden"]]
     data = json.loads(server.get(f"/export?{address}&format=json").data)
     assert data["rows"] == [{key: row[key] for key in shown} for row in page["rows"]]
-    assert data["rows"] or table == "memory_blocks", "the recording has no memory"
+    assert data["rows"] or table.startswith("memory_block"), "the recording has no memory"
     text = server.get(f"/export?{address}&format=csv").text
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert len(rows) == page["total"]

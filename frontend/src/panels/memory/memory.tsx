@@ -82,6 +82,7 @@ export function Memory() {
             "memory.from": null,
             "memory.to": null,
             "memory.block": null,
+            "alike.row": null,
           })}
         />
       )}
@@ -179,7 +180,7 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
     at === null
       ? most
       : time === null
-        ? "At the Peak of the Window"
+        ? "At the Window's Peak"
         : device.peak_ns === null
           ? "At the Clicked Event"
           : "At the Clicked Moment";
@@ -257,18 +258,40 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
         </div>
       </OneStop>
       {at !== null && <HeldBlocks blocks={at.blocks} />}
-      {!unknown && device.events > 0 && (
+      {!unknown && device.events > 0 && <Blocks id={id} range={range} />}
+      <Segments id={id} events={device.events} />
+    </>
+  );
+}
+
+/** Blocks that are alike as one row, which opens its blocks one by one. */
+function Blocks({ id, range }: { id: string; range: readonly [number, number] | null }) {
+  const row = useUrl()["alike.row"] ?? "";
+  const links = range === null ? { device: id } : { device: id, from: String(range[0]), to: String(range[1]) };
+  return (
+    <>
+      <DataTable
+        table="memory_block_groups"
+        name="alike"
+        title={range === null ? "Allocations" : "Allocations, in Use in the Window"}
+        noun="allocations"
+        selectable
+        below={["blocks"]}
+        links={links}
+        pageSize={10}
+        empty="No allocations were recorded, only what was held."
+      />
+      {row !== "" && (
         <DataTable
           table="memory_blocks"
           name="blocks"
-          title={range === null ? "Largest Allocations" : "Largest Allocations, in Use in the Window"}
+          title="Blocks of the Selected Row"
           noun="blocks"
-          links={range === null ? { device: id } : { device: id, from: String(range[0]), to: String(range[1]) }}
+          links={{ ...links, row }}
           pageSize={10}
-          empty="No allocations were recorded, only what was held."
+          empty="Only the 500 largest blocks at the peak and the 500 largest besides are told one by one; these are smaller."
         />
       )}
-      <Segments id={id} events={device.events} />
     </>
   );
 }
