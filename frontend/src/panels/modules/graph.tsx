@@ -42,7 +42,6 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   const { matrixUnit, onGpu } = scope;
   const tools = useOneStop<HTMLElement>();
   const { tree, query } = useGroupTree("groups", SCREEN);
-  const [measure, room] = useWidth(900);
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const { nodes } = tree.rows.tree;
@@ -62,12 +61,12 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
           />
           <PictureMenu title="Compatibility Graph" />
         </header>
-        <div class="graph-and-pane" ref={measure}>
+        <div class="graph-and-pane">
           <div class="graph-main">
             {tree.rows.roots.length === 0 ? (
               <p class="nothing">{nothingShown(tree.filter)}</p>
             ) : (
-              <Drawing tree={tree} room={room} matrixUnit={matrixUnit} onGpu={onGpu} />
+              <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
             )}
             <Legend
               matrixUnit={matrixUnit}
@@ -139,13 +138,11 @@ function heightLeft(drawing: HTMLElement): number {
 
 interface DrawingProps {
   tree: GroupTree;
-  /** The width of the page's panel, for which nodes are laid out: a pane that covers a part of it moves none of them. */
-  room: number;
   matrixUnit: string;
   onGpu: boolean;
 }
 
-function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
+function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
   const [measure, width] = useWidth(900);
   const [most, setMost] = useState(LEAST_HEIGHT);
   const [focus, setFocus] = useState<string | null>(null);
@@ -167,12 +164,12 @@ function Drawing({ tree, room, matrixUnit, onGpu }: DrawingProps) {
     const chain = new Set(chainOf(chosen));
     const isSmall = (row: TreeRow): boolean =>
       row.values[by] < SMALL * time && !chain.has(row) && row.parent !== null && !showsSmall(row.parent);
-    return layOut(rows, isOpen, isSmall, (row) => nodeWidth(row, core, onGpu), room - 32);
+    return layOut(rows, isOpen, isSmall, (row) => nodeWidth(row, core, onGpu), width - 32);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `showsSmall` changes with `isOpen`
-  }, [rows, room, core, onGpu, isOpen, chosen, by, time]);
+  }, [rows, width, core, onGpu, isOpen, chosen, by, time]);
   const [moved, show] = usePlace();
   // Only as high as it needs to be, until the user moves something, which must stay in sight.
-  const height = moved === null ? heightFor(graph, room, LEAST_HEIGHT, most) : most;
+  const height = moved === null ? heightFor(graph, width, LEAST_HEIGHT, most) : most;
   const place = moved ?? whole(graph, width, height);
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));

@@ -46,6 +46,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   const { members, values } = row;
   const links = linksOf(tree.rows.tree, row);
   const levelsAbove = chainOf(row).slice(0, -1);
+  const canStandAlone = !row.isOp && row.gathers === null && members.length === 1 && row.key !== tree.root;
   const isFold = row.gathers === null && members.length > 1;
   const summed = [
     isFold ? `${formatCount(members.length)} alike, added up` : "",
@@ -74,7 +75,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
             </Fragment>
           ))}
         </nav>
-        {!row.isOp && row.gathers === null && members.length === 1 && row.key !== tree.root && (
+        {canStandAlone && (
           <button
             type="button"
             class="link-button"

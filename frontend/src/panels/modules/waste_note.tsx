@@ -16,7 +16,7 @@ import { gainTime, wholeOf } from "../../model/findings";
 import { pathOf, type TreeRow } from "../../model/group_tree";
 import { iterationGain, perIteration } from "../../model/iteration_gain";
 import { cutLabel } from "../../model/kernel_name";
-import { boundInWords } from "../../model/shades";
+import { boundInWords, boundOf } from "../../model/shades";
 import { timeOf } from "../../model/tree_values";
 import { eligibleSentence, findingOf, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
 
@@ -54,6 +54,12 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         </>
       ) : (
         "."
+      )}
+      {isOnGpu && boundOf(named) === "communication" && (
+        <>
+          {" "}
+          <ViewLink to={{ view: "gpus" }}>GPUs and Ranks</ViewLink> tells how much of that waits for other GPUs.
+        </>
       )}
     </>
   );
