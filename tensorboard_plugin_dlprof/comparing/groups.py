@@ -16,6 +16,9 @@ from tensorboard_plugin_dlprof.comparing.recording import Op
 _ALIKE = 2
 """Factor by which the ratio of ops and that of their calls may differ."""
 
+_LITTLE = 0.1
+"""Of the time in groups that both sides have: where more tell ops apart in other ways, ops are counted nowhere."""
+
 _LEAST_LEFT = 0.5
 """Of the changes without their signs: where less is left of them, shares of the whole change mislead."""
 
@@ -34,6 +37,8 @@ class Group(msgspec.Struct):
     """Its change over the whole change; None where changes of groups largely cancel out."""
     estimate: Estimate | None = None
     """Of its kernel time; None if it was not tested."""
+    is_counted: bool = True
+    """Whether both sides tell ops apart alike, so that the numbers of ops say something about the program."""
 
     @property
     def a_ns(self) -> int:
@@ -62,18 +67,9 @@ class Group(msgspec.Struct):
 
     @property
     def counts(self) -> tuple[int | None, int | None]:
-        """How many ops of A and of B it stands for; None of parts of the time, and where ops were told apart otherwise.
-
-        Where calls stand in another ratio than ops, such as 1 op against 150 with as many calls, names of ops depend on
-        how they were recorded, and the numbers of ops say nothing about the program.
-        """
+        """How many ops of A and of B it stands for; None of parts of the time, and where that is not ``is_counted``."""
         a, b = len(self.a), len(self.b)
-        if not a and not b:
-            return None, None
-        calls = [sum(row.a_calls or 0 for row in self.rows), sum(row.b_calls or 0 for row in self.rows)]
-        if a and b and all(calls) and not 1 / _ALIKE <= (b / a) / (calls[1] / calls[0]) <= _ALIKE:
-            return None, None
-        return a, b
+        return (a, b) if self.is_counted and (a or b) else (None, None)
 
 
 def groups_of(rows: Iterable[Row], of_kernels: bool) -> list[Group]:
@@ -90,6 +86,7 @@ def groups_of(rows: Iterable[Row], of_kernels: bool) -> list[Group]:
         groups.setdefault(key, Group(key, name, direction, [])).rows.append(row)
     result = list(groups.values())
     _set_shares(result)
+    _set_counted(result)
     _test(result)
     return result
 
@@ -111,6 +108,23 @@ def _set_shares(groups: Sequence[Group]) -> None:
     if whole and abs(whole) >= _LEAST_LEFT * sum(map(abs, changes)):
         for group, change in zip(groups, changes, strict=True):
             group.of_change = change / whole
+
+
+def _set_counted(groups: Sequence[Group]) -> None:
+    """Names of ops may depend on how they were recorded: 1 op stands for 150 then, with as many calls as these."""
+    both = [group for group in groups if group.a and group.b]
+    otherwise = [group for group in both if not _are_alike(group)]
+    much = sum(group.a_ns + group.b_ns for group in otherwise) > _LITTLE * sum(g.a_ns + g.b_ns for g in both)
+    for group in groups if much else otherwise:
+        group.is_counted = False
+
+
+def _are_alike(group: Group) -> bool:
+    """Whether ops stand in about the same ratio as their calls."""
+    a, b = (
+        sum(calls or 0 for calls in side) for side in zip(*((r.a_calls, r.b_calls) for r in group.rows), strict=True)
+    )
+    return not a or not b or 1 / _ALIKE <= (len(group.b) / len(group.a)) / (b / a) <= _ALIKE
 
 
 def _test(groups: Sequence[Group]) -> None:

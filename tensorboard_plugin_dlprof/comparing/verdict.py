@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device, other_work
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
-from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
+from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, FEWEST_SAMPLES, Op
 from tensorboard_plugin_dlprof.comparing.words import (
     MANY_TIMES,
     duration,
@@ -34,6 +34,8 @@ _NOT_OF_IT = 1.5
 """Of the change, from which a row that others make up for is told apart."""
 
 _LITTLE, _MOSTLY = 0.1, 0.5
+
+_COMPUTING = BUSY_PARTS - {"communication"}
 
 _THE_OTHER_WAY = 0.05
 """By which kernel time must change, when iterations change the other way, for both to be told."""
@@ -230,6 +232,10 @@ def _kernels_the_other_way(comparison: Comparison, told: str) -> str:
         return ""
     ratio = kernel.b / kernel.a
     if abs(ratio - 1) < _THE_OTHER_WAY or (ratio > 1) == (comparison.change_ns > 0):
+        return ""
+    # Kernels of communication also wait for other ranks.
+    computing = sum(b_ns - a_ns for part, a_ns, b_ns in comparison.parts if part in _COMPUTING)
+    if computing / (kernel.b - kernel.a) < _MOSTLY:
         return ""
     text = f"kernels take {_simply(ratio) or _time_in_words(ratio)} ({duration(kernel.b)} instead of "
     text += duration(kernel.a)

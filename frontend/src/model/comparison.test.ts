@@ -43,12 +43,18 @@ test("the waterfall goes from A to B without a gap", () => {
 });
 
 test("kernels are one step, which says what moved to other units beside it", () => {
-  const part = (name: string, change_ns: number) => ({ part: name, label: name, a_ns: 0, b_ns: 0, change_ns });
+  const part = (name: string, change_ns: number) => ({
+    part: name,
+    label: name,
+    a_ns: 60,
+    b_ns: 60 + change_ns,
+    change_ns,
+  });
   const parts = [part("compute_tensor", 6), part("compute_other", -57), part("communication", 9), part("queued", 2)];
   const steps = waterfall({ a: { value_ns: 100 }, b: { value_ns: 60 }, parts } as unknown as CompareResponse);
   expect(steps.map(({ label, kind, part: of, from, to }) => [label, kind, of, to - from])).toEqual([
     ["A", "total", null, 100],
-    ["Kernels", "less", "kernels", -51],
+    ["Computing kernels", "less", "kernels", -51],
     ["compute_tensor", "detail", null, 6],
     ["compute_other", "detail", null, -57],
     ["communication", "more", null, 9],

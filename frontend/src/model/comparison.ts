@@ -66,7 +66,10 @@ function withKernelsTogether({ parts }: CompareResponse): NamedChange[] {
   if (of.length === 0) return changes;
   const change = of.reduce((sum, one) => sum + one.change, 0);
   const moved = of.filter((one) => one.change !== 0).map((one) => ({ ...one, part: null }));
-  const kernels: NamedChange = { label: "Kernels", part: KERNELS, change, of: moved.length > 1 ? moved : [] };
+  // Those of communication are a part of their own.
+  const communicates = parts.some((one) => one.part.startsWith(WITHOUT_ROWS) && (one.a_ns > 0 || one.b_ns > 0));
+  const label = communicates ? "Computing kernels" : "Kernels";
+  const kernels: NamedChange = { label, part: KERNELS, change, of: moved.length > 1 ? moved : [] };
   return [kernels, ...changes.filter((one) => !of.includes(one))];
 }
 

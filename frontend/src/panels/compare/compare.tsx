@@ -131,6 +131,8 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
   const matches = comparison.same_program || url["compare.match"] === "on";
   const swap = (): void => navigate(swapped(baseline), true);
   const recorded = hasTimes(comparison);
+  // Of other work, neither less nor more time is better.
+  const neutral = comparison.inputs_differ || comparison.per === "capture";
   const head = <Head comparison={comparison} baseline={baseline} swap={swap} withNotes={matches} />;
   if (!matches)
     return (
@@ -152,7 +154,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
       </div>
     );
   return (
-    <div class={`stacked compare-page ${comparison.inputs_differ ? "neutral" : ""}`}>
+    <div class={`stacked compare-page ${neutral ? "neutral" : ""}`}>
       <OneStop>
         {head}
         {recorded && (
@@ -160,7 +162,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
             <KeyNumbers comparison={comparison} />
             <Panel
               title={`From A to B, ${of}`}
-              about={`Each bar begins where the one before ended${comparison.inputs_differ ? "" : ": blue is less time, orange more; grey ones are parts of the bar above them"}. A click on a name narrows the table below.`}
+              about={`Each bar begins where the one before ended${neutral ? "" : ": blue is less time, orange more; grey ones are parts of the bar above them"}. A click on a name narrows the table below.`}
             >
               <Waterfall comparison={comparison} />
             </Panel>

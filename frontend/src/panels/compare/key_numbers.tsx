@@ -108,7 +108,7 @@ function rowsOf(comparison: CompareResponse): Row[] {
     const ofMedian = { ...row, label: `${kind.label}, median`, a: measure.a_median, b: measure.b_median };
     return ofMedians ? [ofMedian, { ...mean, interval: null }] : [mean, { ...ofMedian, interval: null }];
   });
-  if (per === "iteration") return rows;
+  if (per === "iteration" || a.recording_ns === null || b.recording_ns === null) return rows;
   const recording = timeRow("Recording", a.recording_ns, b.recording_ns);
   // What the page is about is first; how long work took is read beside how busy the GPU was.
   const before = per === "capture" ? 0 : rows.findIndex(({ kind }) => kind.key === "gpu_utilization");
