@@ -115,7 +115,8 @@ class Profile:
         Columns: ``gpu_time_ns`` (time with work of the op on a GPU, overlap counted once), ``gpu_time_fraction`` of all
         ops, ``cpu_time_ns`` (``<NA>`` if no call that launched the op's work was recorded), ``name`` (path in the
         model), ``op_id``, ``direction``, ``op_type``, ``calls``, ``eligible``, ``using_tensor_cores``,
-        ``kernel_calls``, ``family`` (what it mostly is: gemm, collective, ...), ``data_type``, ``input_shapes`` (JSON),
+        ``kernel_calls``, ``family`` (what it mostly is: gemm, collective, ...), ``tensor_core_fraction`` of the time of
+        its kernels, ``bound`` (what limits it: compute, memory, ...), ``data_type``, ``input_shapes`` (JSON),
         ``stack_trace``, ``eligibility`` (including what is unknown), ``cause`` of not using Tensor Cores, or of using
         them badly, ``dimension`` that does not fit the data type, ``padded_shape``. The last four are missing if they
         cannot be computed, because the database is damaged or was made by another version of this package.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -100,7 +101,7 @@ KERNEL_TIME = Column("kernel_time_ns", "Kernel Time", "duration_ns",
                      "CUDA graphs recorded as a whole.", _KERNEL_NS, nullable=True, hidden=True,
                      tier=2)  # fmt: skip
 
-_FILLED = {"sql": FILLED, "sortable": False, "filterable": False, "hidden": True, "tier": 2}
+_FILLED: dict[str, Any] = {"sql": FILLED, "sortable": False, "filterable": False, "hidden": True, "tier": 2}
 
 OF_TYPE = (
     msgspec.structs.replace(ON_TENSOR_CORES, **_FILLED),

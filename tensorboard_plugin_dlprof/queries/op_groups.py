@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -50,7 +51,14 @@ _NAME = {
     1: Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True),
 }  # fmt: skip
 
-_OF_SUMS = {"sql": FILLED, "sortable": False, "filterable": False, "nullable": True, "hidden": True, "tier": 1}
+_OF_SUMS: dict[str, Any] = {
+    "sql": FILLED,
+    "sortable": False,
+    "filterable": False,
+    "nullable": True,
+    "hidden": True,
+    "tier": 1,
+}
 
 _RATES = (
     Column("flops_per_second", "FLOP/s", "number",
