@@ -90,7 +90,8 @@ def test_causes_and_findings_of_a_database_that_holds_none() -> None:
         assert "underutilized_gpu_detector" in set(result["detector"]), "what DLProf alone found stays"
         assert p.findings().equals(result)
         rows = result["evidence"][0].split("\n")
-        assert rows[0].endswith("/Conv2d::_conv_forward/conv2d: 1.08 ms, 63 times"), "of both layers"
+        assert rows[0] == "while nothing was recorded on the host: 2.20 ms, 20 times"
+        assert rows[1].endswith("/Conv2d::_conv_forward/conv2d: 1.08 ms, 63 times"), "of both layers"
         assert "RANDN_1 (dummy_network.py:35): 70.4 µs, 1 time" in rows, "named where the finding stands"
         rows = p.evidence()
         assert rows.columns.tolist() == p.columns_of("evidence")["column"].tolist()
