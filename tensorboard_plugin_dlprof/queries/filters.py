@@ -69,9 +69,13 @@ def condition(label: str, column_type: ColumnType, text: str) -> Condition:
     Raises:
         BadRequest: the text is not a filter for this type.
     """
-    text = text.strip()
+    given, text = text, text.strip()
     if column_type in TEXT_TYPES:
-        return Condition("{} = ?", (text[1:].strip(),)) if text.startswith("=") else containing(text)
+        if not text.startswith("="):
+            return containing(text)
+        # Keys of groups without a direction end with a space.
+        exact, whole = text[1:].strip(), given.lstrip()[1:]
+        return Condition("{} = ?", (exact,)) if exact == whole else Condition("{} IN (?, ?)", (exact, whole))
     if column_type == "boolean":
         return _boolean(label, text)
     low, dots, high = text.partition("..")

@@ -74,6 +74,12 @@ def test_a_text_is_a_part_or_all_after_an_equals_sign() -> None:
     assert condition("c", "text", "ADD_1") == containing("ADD_1")
 
 
+def test_a_whole_value_may_end_with_a_space() -> None:
+    """As the key of a group without a direction does; what a user typed is found all the same."""
+    assert condition("c", "text", "=/a ") == Condition("{} IN (?, ?)", ("/a", "/a "))
+    assert condition("c", "text", "=/a") == Condition("{} = ?", ("/a",))
+
+
 @pytest.mark.parametrize(
     ("column_type", "text"),
     [

@@ -41,6 +41,15 @@ export function useGroup(key: string): SelectedGroup | null {
   return { title, key, longest: textOf(row, "longest_op"), ops: numberOf(row, "ops") ?? 0, row };
 }
 
+/** More than could be, and not only by rounding to whole percent, as PyTorch does, is of others than these kernels. */
+const ROUNDED = 0.005;
+
+/** The occupancy that an op's kernels could have and had: PyTorch's trace has that of some kernels, others have other limits. */
+export function occupancyOf(row: Row): { could: number | null; achieved: number | null } {
+  const [could, achieved] = [numberOf(row, "occupancy_fraction"), numberOf(row, "achieved_fraction")];
+  return { could, achieved: achieved !== null && could !== null && achieved > could + ROUNDED ? null : achieved };
+}
+
 export const numberOf = (row: Row, key: string): number | null => {
   const value = row[key];
   return typeof value === "number" ? value : null;

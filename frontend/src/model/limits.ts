@@ -57,7 +57,7 @@ const segment = (key: string, ns: number): Pick<BarSegment, "key" | "ns" | "to">
 
 /** What a part of the sentence says, and smaller ones say nothing. */
 const MOST_TOLD = 3;
-const LEAST_TOLD = 0.01;
+const LEAST_TOLD = 0.05;
 
 /**
  * "Of the kernel time, 23.8 % is on Tensor Cores, 29.1 % communication, 9.0 % not on Tensor Cores: Layout": the largest segments, for

@@ -6,7 +6,7 @@ import { FittingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
-import { numberOf, textOf, useOpRates, type SelectedGroup } from "../../frame/use_op_rates";
+import { numberOf, occupancyOf, textOf, useOpRates, type SelectedGroup } from "../../frame/use_op_rates";
 import { formatCount, formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
@@ -181,10 +181,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const size = textOf(row, "size");
   const waves = numberOf(row, "waves");
   const tail = numberOf(row, "tail_fraction");
-  // PyTorch's trace has the achieved occupancy of some kernels: where it is more than all of them could, it is of others.
-  const could = numberOf(row, "occupancy_fraction");
-  const of = numberOf(row, "achieved_fraction");
-  const achieved = isAbove(of, could) ? null : of;
+  const { could, achieved } = occupancyOf(row);
   const rates: Rates = {
     peak_fraction: numberOf(row, "peak_fraction"),
     flops_per_second: numberOf(row, "flops_per_second"),
@@ -231,10 +228,6 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
     </div>
   );
 }
-
-/** Whether more is achieved than could be, and not only by rounding to whole percent, as PyTorch does. */
-const isAbove = (achieved: number | null, could: number | null): boolean =>
-  achieved !== null && could !== null && achieved > could + 0.005;
 
 /** With the theoretical occupancy of the kernels whose achieved one is known, so that the two can be compared. */
 const comparable = (network: NetworkRates): NetworkRates => ({

@@ -11,7 +11,7 @@ import { Breakable } from "../../components/sentence";
 import { FittingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { scopeKey, useScope } from "../../frame/scope";
-import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
+import { numberOf, occupancyOf, textOf, useOpRates } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
@@ -171,6 +171,12 @@ function Words({ row, communicates, of, children }: WordsProps) {
   );
 }
 
+/** Whether kernels on matrix units take a part of the time only. */
+function isPartly(row: Row): boolean {
+  const share = numberOf(row, "tensor_core_fraction");
+  return share !== null && share > 0.01 && share < 0.99;
+}
+
 /** Precisions whose matrix multiplications are compared with the rates of 16 bits. */
 const WITH_MORE_BITS: ReadonlySet<string> = new Set(["fp32", "tf32"]);
 
@@ -221,13 +227,17 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
               [`On ${matrixUnit}s`, rates.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`],
               [
                 "Occupancy",
-                rates.achieved_fraction ?? rates.occupancy_fraction,
+                occupancyOf(rates).achieved ?? occupancyOf(rates).could,
                 "Warps on a multiprocessor over the most it can hold, mean by time",
               ],
             ]}
           />
           <Words row={rates} communicates={rates.family === "collective"}>
-            <p>{eligibilitySentence(textOf(rates, "eligibility"), rates.matrix_unit ?? null, matrixUnit)}</p>
+            <p>
+              {isPartly(rates)
+                ? `Partly on ${matrixUnit}s.`
+                : eligibilitySentence(textOf(rates, "eligibility"), rates.matrix_unit ?? null, matrixUnit)}
+            </p>
           </Words>
           <p>
             <ViewLink class="more-button" to={showingOp("efficiency", op)}>
