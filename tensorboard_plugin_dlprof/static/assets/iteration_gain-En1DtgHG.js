@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Aa as e,Ii as t,hr as n,ir as r,ui as i}from"./frame-BnFMjj2M.js";var a=(e,t)=>e/Math.max(t,1),o=.85,s=e=>e===null||e<=0||e>=o?``:`Kernels run for ${i(e)} of the time: an iteration may gain less while the host launches no sooner.`;function c(){let i=s(r().busy);return i===``?null:t(e,{children:[i,` `,t(n,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{s as n,a as r,c as t};

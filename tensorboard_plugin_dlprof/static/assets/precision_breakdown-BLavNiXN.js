@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{$r as e,D as t,Ii as n,gn as r,hn as i}from"./frame-BnFMjj2M.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=t(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return n(`div`,{children:[n(r,{segments:c,whole_ns:l,label:`Kernel time by precision, ${e(l)}`,height:24}),n(i,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};
