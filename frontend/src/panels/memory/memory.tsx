@@ -257,7 +257,7 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           <Iterations device={device} />
         </div>
       </OneStop>
-      {at !== null && <HeldBlocks blocks={at.blocks} />}
+      {time !== null && at !== null && <HeldBlocks blocks={at.blocks} />}
       {!unknown && device.events > 0 && <Blocks id={id} range={range} />}
       <Segments id={id} events={device.events} />
     </>
@@ -277,6 +277,7 @@ function Blocks({ id, range }: { id: string; range: readonly [number, number] | 
         noun="allocations"
         selectable
         below={["blocks"]}
+        {...(range === null ? {} : { sort: "-total_bytes" })}
         links={links}
         pageSize={10}
         empty="No allocations were recorded, only what was held."
