@@ -114,7 +114,7 @@ export interface Screen {
 }
 
 /**
- * The keys of rows that are open at first: always the one with most time next, until one would fill more lines; none deeper; at least one level, and what takes more than half of the time, however many rows that has.
+ * The keys of rows that are open at first: always the one with most time next, until one would fill more lines; none deeper; at least one level, and what takes more than a third of the time, however many rows that has.
  */
 export function openedFirst(rows: Rows, { lines, levels, perRow }: Screen): ReadonlySet<string> {
   const { by, whole } = timeOf(rows.roots);
@@ -130,7 +130,7 @@ export function openedFirst(rows: Rows, { lines, levels, perRow }: Screen): Read
     const below = rows.below(next);
     const large = below.filter(({ values }) => values[by] >= SMALL * whole);
     const more = perRow ? below.length : large.length - 1;
-    const isMost = next.values[by] > whole / 2;
+    const isMost = next.values[by] > whole / 3;
     if (!isMost && shown >= TOO_FEW && shown + more > lines) break;
     opened.add(next.key);
     shown += more;

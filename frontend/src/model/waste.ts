@@ -27,7 +27,7 @@ function deepest(rows: Rows, value: (row: TreeRow) => number): TreeRow | null {
   const parts: TreeRow[] = [];
   const waiting = rows.roots.filter((row) => value(row) > 0);
   for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
-    const inside = value(row) > ALL * whole ? below(row) : [];
+    const inside = row.gathers !== null || value(row) > ALL * whole ? below(row) : [];
     if (inside.length === 0) parts.push(row);
     else waiting.push(...inside);
   }

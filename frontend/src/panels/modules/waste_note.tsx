@@ -39,6 +39,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const isOnGpu = by === "gpu_time_ns";
   const time = named.values[by];
   const mean = (ns: number): string => formatDuration(perIteration(ns, iterations));
+  const shortened = wholeOf(diagnosis.data?.marked ?? true);
   const ofEach = iterations > 1 ? " of each iteration" : "";
   const about = [onUnitsInWords(named, matrixUnit), boundInWords(named)].filter(Boolean).join(", ");
   const kernelGain = `up to ${mean(named.values.gain_ns)} of its ${mean(named.values.kernel_time_ns)} kernel time${ofEach} could go`;
@@ -69,7 +70,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         By the GPU's published rates {kernelGain}
         {iterationGain(busy) === ""
           ? ""
-          : `; an iteration gains less, as kernels run for ${formatShare(busy)} of the time`}
+          : `; ${shortened} becomes shorter by less, as kernels run for ${formatShare(busy)} of the time`}
         .
       </>
     ) : gains === named && iterationGain(busy) !== "" ? (
@@ -110,8 +111,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           <>
             could gain most.{" "}
             <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>:{" "}
-            {wholeOf(diagnosis.data?.marked ?? true)} becomes shorter by{" "}
-            <strong class="nowrap">{gainTime(finding.gain)}</strong>.
+            {shortened} becomes shorter by <strong class="nowrap">{gainTime(finding.gain)}</strong>.
           </>
         )}
       </h2>
