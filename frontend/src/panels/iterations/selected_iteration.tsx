@@ -6,6 +6,7 @@ import { DataTable } from "../../components/table/data_table";
 import { IterationStrip } from "../../components/timeline/iteration_strip";
 import { IterationTable } from "../../components/table/iteration_table";
 import { Info } from "../../components/tooltip";
+import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { useUrl } from "../../frame/url";
@@ -61,6 +62,7 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
   const isMedian = rows.length > 1 && formatDuration(single?.duration_ns) === formatDuration(medianNs(rows));
   const about = isMedian ? "the median" : odd;
   const empty = withoutKernels(single);
+  const tools = useOneStop<HTMLDivElement>();
   return (
     <>
       {iteration !== "" && (
@@ -77,17 +79,11 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
               )}
             </h2>
           </div>
-          <div class="panel iteration-strip">
-            <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
-          </div>
-          {row?.profiled === false ? (
-            <p class="iteration-outside">
-              {where} is outside {rangeText(data.performance.iter_start ?? 0, data.performance.iter_stop ?? 0)}, so its
-              kernels are not listed.{" "}
-              {allowed && <Include first={Number(iteration)} last={Number(iteration)} data={data} what="it" />}
-            </p>
-          ) : !hasGpuWork(data) ? null : (
-            <>
+          <div class="stacked" {...tools}>
+            <div class="panel iteration-strip">
+              <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
+            </div>
+            {row?.profiled !== false && hasGpuWork(data) && (
               <div class="section-head">
                 <Choice
                   label="Kernels"
@@ -106,6 +102,16 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
                   )}
                 </span>
               </div>
+            )}
+          </div>
+          {row?.profiled === false ? (
+            <p class="iteration-outside">
+              {where} is outside {rangeText(data.performance.iter_start ?? 0, data.performance.iter_stop ?? 0)}, so its
+              kernels are not listed.{" "}
+              {allowed && <Include first={Number(iteration)} last={Number(iteration)} data={data} what="it" />}
+            </p>
+          ) : !hasGpuWork(data) ? null : (
+            <>
               {by === "path" ? (
                 <DataTable
                   key={iteration}
