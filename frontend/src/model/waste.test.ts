@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { DiagnosedFinding } from "../api/types";
+import type { DiagnosedFinding, GroupNodes } from "../api/types";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
 import { eligibleSentence, findingOf, gainsUntold, knownGains, onUnitsInWords, othersOf, wasteOf } from "./waste";
@@ -54,6 +54,23 @@ describe("which module wastes most", () => {
     //             /  un Net L0 L1 Head c0 c1 linear
     const TWO = [100, 0, 100, 24, 24, 52, 24, 24, 28];
     expect(wasteOf(rowsOf(TWO, HEAD)).gains?.name).toBe("Layer[0..1]/conv_0..1");
+  });
+
+  it("is a part that gains more than half of all, if it takes less than half of the time", () => {
+    const more = Object.fromEntries(Object.entries(nodes()).map(([key, of]) => [key, [...of, of.at(-1)]]));
+    const tree = buildTree(
+      {
+        ...(more as unknown as GroupNodes),
+        name: [...nodes().name, "gelu"],
+        children: [2, 0, 3, 1, 1, 2, 0, 0, 0, 0],
+        //        /  un Net L0 L1 Head c0 c1 linear gelu
+        gain_ns: [10, 0, 10, 2, 2, 5.6, 2, 2, 2.7, 2.7],
+        gpu_time_ns: [100, 0, 100, 30, 30, 40, 30, 30, 20, 20],
+      },
+      "",
+    );
+    const rows = new Rows(tree, { sort: "", fold: true, visible: null });
+    expect(wasteOf(rows).gains?.name).toBe("Head");
   });
 
   it("is told with the finding that most of its evidence is in", () => {

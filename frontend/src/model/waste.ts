@@ -17,26 +17,28 @@ const ALL = 0.5;
 /** Where gains are known of less of the kernel time, what gains most of that says nothing about the rest. */
 const LEAST_KNOWN = 0.5;
 
-/** The largest of the rows that are no more than half of all, unless one op is; then down as long as one below holds most of it. */
-function deepest(rows: Rows, value: (row: TreeRow) => number): TreeRow | null {
+/**
+ * The largest of the rows that take no more than half of all time, unless one op does; each stands for what is below it as long as
+ * one row there holds most of it.
+ */
+function deepest(rows: Rows, value: (row: TreeRow) => number, time: (row: TreeRow) => number): TreeRow | null {
   const largest = (among: readonly TreeRow[]): TreeRow | null =>
     among.reduce<TreeRow | null>((best, row) => (best === null || value(row) > value(best) ? row : best), null);
   const below = (row: TreeRow): readonly TreeRow[] =>
     row.expandable ? rows.below(row).filter((each) => value(each) > 0) : [];
-  const whole = rows.roots.reduce((sum, row) => sum + value(row), 0);
+  const bottom = (row: TreeRow): TreeRow => {
+    const next = largest(below(row));
+    return next !== null && value(next) >= MOST * value(row) ? bottom(next) : row;
+  };
+  const whole = rows.roots.reduce((sum, row) => sum + time(row), 0);
   const parts: TreeRow[] = [];
   const waiting = rows.roots.filter((row) => value(row) > 0);
   for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
-    const inside = row.gathers !== null || value(row) > ALL * whole ? below(row) : [];
+    const inside = row.gathers !== null || time(row) > ALL * whole ? below(row) : [];
     if (inside.length === 0) parts.push(row);
     else waiting.push(...inside);
   }
-  let deepest = largest(parts);
-  for (let next = deepest; next !== null && deepest !== null && value(next) >= MOST * value(deepest);) {
-    deepest = next;
-    next = largest(below(next));
-  }
-  return deepest;
+  return largest(parts.map(bottom));
 }
 
 /** Ops that are known to be eligible, and those that are known to use matrix units. */
@@ -158,13 +160,14 @@ export function findingOf(
 export function wasteOf(rows: Rows): Waste {
   const { roots } = rows;
   const sum = (measure: Measure): number => roots.reduce((all, { values }) => all + values[measure], 0);
-  const limited = deepest(rows, limitedNs);
   const { nodes, roots: tops } = rows.tree;
   const some = (measure: Measure): boolean => tops.some((node) => nodes[measure][node] === null);
   const { by } = timeOf(roots);
-  const longest = deepest(rows, ({ values }) => values[by]);
+  const time = ({ values }: TreeRow): number => values[by];
+  const limited = deepest(rows, limitedNs, time);
+  const longest = deepest(rows, time, time);
   const isKnown = (knownGains(rows) ?? 0) >= LEAST_KNOWN;
-  const gains = isKnown ? deepest(rows, ({ values }) => values.gain_ns) : null;
+  const gains = isKnown ? deepest(rows, ({ values }) => values.gain_ns, time) : null;
   return {
     longest,
     gains,

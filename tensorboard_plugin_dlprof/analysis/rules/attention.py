@@ -118,7 +118,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.LOW,
         "attention",
-        "Kernels of FlashAttention 2, made for Ampere, run on a {gpu} GPU: {kernels} of them take {kernels_ns} of each "
+        "Kernels of FlashAttention 2 (for Ampere) run on a {gpu} GPU: {kernels} of them take {kernels_ns} of each "
         "iteration ({share_fraction}).",
         "Use kernels of this GPU: "
         + signals.advice(
