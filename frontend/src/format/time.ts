@@ -117,14 +117,14 @@ export const momentInUnit = (ns: number, unit: TimeUnit): string =>
  * A moment by itself, in the unit that columns of moments have up to `largest`, with as many decimals as tell it apart from what
  * is `apart` ns away: `2,858 ms`, `1.22 ms`, `34.5 s`.
  */
-export function formatTimestamp(ns: number, apart: number, largest = ns): string {
-  const unit = apart < NS_APART ? (UNITS[2] ?? MS) : largest < LATE_NS ? MS : SECONDS;
+export function formatTimestamp(ns: number, apart: number, largest = Math.max(ns, MS.ns)): string {
+  const unit = Math.min(apart * APART_IN_MS, largest) < MS.ns ? (UNITS[2] ?? MS) : largest < LATE_NS ? MS : SECONDS;
   const decimals = Math.min(Math.max(-Math.floor(Math.log10(apart / unit.ns)), 0), 9);
   return `${WITH_DECIMALS[decimals]?.format(Math.round(ns) / unit.ns) ?? ""} ${unit.name}`;
 }
 
 /** Three decimals of a millisecond tell apart what is a microsecond apart. */
-const NS_APART = 1e3;
+const APART_IN_MS = 1e3;
 
 /** One unit for an axis: the largest of which the longest bar holds at least one. */
 export function axisUnit(largestNs: number): TimeUnit {

@@ -109,13 +109,21 @@ const profiledOrAll = (rows: readonly Wall[]): readonly Wall[] => {
   return inside.length > 0 ? inside : rows;
 };
 
+/** The middle one, the mean of two; 0 without any. */
+export function medianOf(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(at)] ?? 0) + (sorted[Math.ceil(at)] ?? 0)) / 2;
+}
+
+/** How far the middle is from the mean, as a share of it, where few long iterations make the mean: no spread says that. */
+const SKEWED = 0.2;
+
+export const isFarFrom = (median: number, mean: number): boolean => Math.abs(median - mean) > SKEWED * mean;
+
 /** The median duration of the aggregated bars, of all where none is; 0 without any. */
 export function medianNs(rows: readonly Wall[]): number {
-  const walls = profiledOrAll(rows)
-    .map(({ duration_ns: wall }) => wall)
-    .sort((a, b) => a - b);
-  const [low = 0, high = 0] = [walls[Math.floor((walls.length - 1) / 2)], walls[Math.floor(walls.length / 2)]];
-  return (low + high) / 2;
+  return medianOf(profiledOrAll(rows).map(({ duration_ns: wall }) => wall));
 }
 
 /**

@@ -22,6 +22,8 @@ interface TracksProps {
   failed: boolean;
   rows: readonly TrackRow[];
   view: View;
+  /** The moment that the axis counts from; by default the start of the recording. */
+  zero?: number;
   whole: View;
   marked: readonly View[];
   lines: Scene["lines"];
@@ -63,7 +65,7 @@ const itemLines = (name: string, kind: string, duration: number, label: string):
 const NAMED = /^(?:range|op|call|stream)$/;
 
 export function Tracks(props: TracksProps) {
-  const { overview, answer, rows, view, whole, marked, lines, dragged, hits = null } = props;
+  const { overview, answer, rows, view, zero = 0, whole, marked, lines, dragged, hits = null } = props;
   const { matrixUnit } = useScope();
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -94,10 +96,10 @@ export function Tracks(props: TracksProps) {
         element.height = high;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      draw(context, { view, answer, rows, palette, width, marked, lines, dragged, hits, causes }, strips.current);
+      draw(context, { view, zero, answer, rows, palette, width, marked, lines, dragged, hits, causes }, strips.current);
     });
     return () => cancelAnimationFrame(frame);
-  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes]);
+  }, [view, zero, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes]);
 
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
   const rowAt = (y: number): number => {

@@ -11,6 +11,7 @@ import { formatDuration, formatSpread, readableAndExact } from "../../format/tim
 import { hasKernels } from "../../model/headline";
 import { kernelNs } from "../../model/kernel_time";
 import { computeOf, mainDevice } from "../../model/parts";
+import { isFarFrom, medianOf } from "../../model/iterations";
 import type { Step } from "../../model/step";
 import { ThroughputTile } from "./throughput_tile";
 
@@ -42,21 +43,11 @@ const LEAST_SHARE = 0.01;
 /** What makes computing time a lower bound; launches that are missing do not. */
 const MISSING: ReadonlySet<string> = new Set(["missing_work", "launches_without_work"]);
 
-/** How far the middle is from the mean, as a share of it, where few long iterations make the mean: no spread says that. */
-const SKEWED = 0.2;
-
-/** The middle one, the mean of two. */
-function medianOf(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(at)] ?? 0) + (sorted[Math.ceil(at)] ?? 0)) / 2;
-}
-
 function iterationTile(step: Step, marked: boolean): Tile {
   const walls = step.iterations.filter(({ typical }) => typical).map(({ wall_ns: wall }) => wall);
   const isMany = walls.length > 1 && !step.binned;
   const median = medianOf(walls);
-  const isSkewed = isMany && Math.abs(median - step.wall_ns) > SKEWED * step.wall_ns;
+  const isSkewed = isMany && isFarFrom(median, step.wall_ns);
   const mean = walls.reduce((sum, wall) => sum + wall, 0) / Math.max(walls.length, 1);
   const spread = Math.sqrt(walls.reduce((sum, wall) => sum + (wall - mean) ** 2, 0) / Math.max(walls.length, 1));
   const { value, unit } = inTwo(formatDuration(step.wall_ns));

@@ -10,7 +10,7 @@ import type { IterationsResponse } from "../../api/types";
 import { DurationAxis, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
 import { textWidth } from "../../components/text_width";
 import { formatCount, withinSentence } from "../../format/number";
-import { axisUnit, formatDuration, withUnit, type TimeUnit } from "../../format/time";
+import { axisUnit, formatDuration } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
 import { captionBaseline, captions, rectangle, ticks, type Box } from "../../model/chart";
 import {
@@ -41,7 +41,7 @@ const RIGHT = 52;
 /** Room for what is said above long bars, in two lines. */
 const TOP = 34;
 const BOTTOM = 36;
-const HEIGHT = 282;
+const HEIGHT = 218;
 
 /** A press that moves less than this is a click. */
 const CLICK_PIXELS = 4;
@@ -233,7 +233,7 @@ export function Bars(props: BarsProps) {
                 <text class="axis-text" x={plotWidth + 4} y={plotHeight * (1 - median / topNs)}>
                   median
                   <tspan x={plotWidth + 4} dy="12">
-                    {withUnit(median, unit)}
+                    {formatDuration(median)}
                   </tspan>
                 </text>
               </>
@@ -249,7 +249,7 @@ export function Bars(props: BarsProps) {
               />
             )}
             <Captions
-              {...{ placed, hidden, odd, why, unit, topNs, plotWidth, plotHeight }}
+              {...{ placed, hidden, odd, why, topNs, plotWidth, plotHeight }}
               grips={[
                 ...(start === null ? [] : [gripBox(xOf(start))]),
                 ...(stop === null ? [] : [gripBox(xOf(stop + 1) - GRIP)]),
@@ -323,8 +323,6 @@ interface CaptionsProps {
   odd: ReadonlyMap<number, Excess>;
   /** The reason of a bar in a word or two; empty where it is not known. */
   why: (row: Bar) => string;
-  /** That of the axis. */
-  unit: TimeUnit;
   /** Where the boundaries of the aggregation are taken. */
   grips: readonly Box[];
   topNs: number;
@@ -341,13 +339,14 @@ const FEW_CAPTIONS = 6;
 
 /**
  * What is said of bars unlike the others, where there is room: by how much they differ from the median, and which part makes them so.
- * Those that go on beyond the axis have a gap, and how long they are.
+ * Those that go on beyond the axis have a gap; how long these are where there is no median to compare with.
  */
-function Captions({ placed, hidden, odd, why, unit, grips, topNs, plotWidth, plotHeight }: CaptionsProps) {
+function Captions({ placed, hidden, odd, why, grips, topNs, plotWidth, plotHeight }: CaptionsProps) {
   const bars = placed.map(({ row, x, width }) => {
     const over = odd.get(row.iteration)?.over_ns ?? 0;
     const cut = row.duration_ns > topNs;
-    const size = cut ? formatDuration(row.duration_ns) : `${over < 0 ? MINUS : "+"}${withUnit(Math.abs(over), unit)}`;
+    const size =
+      over === 0 ? formatDuration(row.duration_ns) : `${over < 0 ? MINUS : "+"}${formatDuration(Math.abs(over))}`;
     const top = cut ? 0 : plotHeight * (1 - Math.min(drawnNs(row, hidden) / topNs, 1));
     const lines = [size, why(row)].filter(Boolean);
     return { row, cut, over: Math.abs(over), lines, left: x, right: x + width, top, bottom: plotHeight };

@@ -249,24 +249,26 @@ function Chart({ data, iterations, split, allowed, measure, width, busy, whole, 
           {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
         </>
       )}
-      <details
-        id={NEW_AGGREGATION}
-        class="twin"
-        open={choice.changed || data.iterations.source.kind === "whole_capture"}
-      >
-        <summary>New aggregation</summary>
-        <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
-      </details>
-      <IterationTwin
-        rows={rows
-          .filter(({ iteration, stop_iteration: last }) => {
-            const part = clamped(settled, whole, 1);
-            return last + 1 > part.from && iteration < part.to;
-          })
-          .map(meanBar)}
-        label={classLabel(data)}
-        unit="iteration"
-      />
+      <div class="twins">
+        <details
+          id={NEW_AGGREGATION}
+          class="twin"
+          open={choice.changed || data.iterations.source.kind === "whole_capture"}
+        >
+          <summary>New aggregation</summary>
+          <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
+        </details>
+        <IterationTwin
+          rows={rows
+            .filter(({ iteration, stop_iteration: last }) => {
+              const part = clamped(settled, whole, 1);
+              return last + 1 > part.from && iteration < part.to;
+            })
+            .map(meanBar)}
+          label={classLabel(data)}
+          unit="iteration"
+        />
+      </div>
     </Panel>
   );
 }

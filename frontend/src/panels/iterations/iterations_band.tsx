@@ -7,7 +7,7 @@ import { classLabel } from "../../components/iteration_parts";
 import { formatCount } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { leavesOut, saidOf } from "../../model/answer";
-import { withParts } from "../../model/iterations";
+import { isFarFrom, medianOf, withParts } from "../../model/iterations";
 import { oddOne } from "../../model/spread";
 import { partsByIteration, type Step } from "../../model/step";
 import { overIn } from "./bars";
@@ -30,6 +30,8 @@ export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBan
   }, [rows, diagnosis, data]);
   const [first, last] = [rows[0]?.iteration, rows.at(-1)?.stop_iteration];
   const lengths = rows.filter(({ profiled }) => profiled).map(({ duration_ns: ns }) => ns);
+  const median = medianOf(lengths);
+  const isSkewed = mean !== null && isFarFrom(median, mean);
   const time = (
     <strong class="nowrap" data-tip={readableAndExact(mean ?? wall)}>
       {formatDuration(mean ?? wall)}
@@ -54,7 +56,8 @@ export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBan
         {(count ?? 0) > 1 && " on average"}
         {!binned && lengths.length > 1 && (
           <>
-            , from {formatDuration(Math.min(...lengths))} to {formatDuration(Math.max(...lengths))}
+            , {isSkewed && `median ${formatDuration(median)}, `}from {formatDuration(Math.min(...lengths))} to{" "}
+            {formatDuration(Math.max(...lengths))}
           </>
         )}
         .
