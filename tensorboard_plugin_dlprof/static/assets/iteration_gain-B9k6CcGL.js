@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Li as e,ar as t,di as n,gr as r,ja as i}from"./frame-C7FMODZR.js";var a=(e,t)=>e/Math.max(t,1),o=.85,s=e=>e===null||e<=0||e>=o?``:`Kernels run for ${n(e)} of the time: an iteration may gain less while the host launches no sooner.`;function c(){let n=s(t().busy);return n===``?null:e(i,{children:[n,` `,e(r,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{s as n,a as r,c as t};
