@@ -20,8 +20,6 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     items_by_part,
     items_in,
     items_numbered,
-    items_of_part,
-    parts_in,
     recorded_tracks,
 )
 from tensorboard_plugin_dlprof.queries.window_hits import SEARCHED, named
@@ -70,16 +68,17 @@ def _item(con: sqlite3.Connection, tracks: list[TrackRow], number: int) -> dict[
     return answer
 
 
-def item_at(con: sqlite3.Connection, track_id: int, at_ns: int) -> dict[str, Any] | None:
-    """The item of a track around a moment, else the last one before it; None if there is none."""
+def item_at(con: sqlite3.Connection, track_id: int, at_ns: int, slack_ns: int = 0) -> dict[str, Any] | None:
+    """The item of a track around a moment, else the nearest within ``slack_ns`` of it; None if there is none."""
     for track in recorded_tracks(con):
         if track.id == track_id and _has_items(track):
-            result = items_in(con, track, at_ns, at_ns + 1)
-            if not len(result.number):
-                for part, _ in parts_in(con, track, -FARTHEST_NS, at_ns + 1)[-1:]:
-                    result = items_of_part(con, track, part)
-                    result = result.select(result.start <= at_ns)
-            return item(con, int(result.number[-1])) if len(result.number) else None
+            near: list[tuple[int, int, int]] = []
+            for items in items_by_part(con, track, at_ns - slack_ns, at_ns + slack_ns + 1):
+                away = np.maximum(np.maximum(items.start - at_ns, at_ns - items.stop), 0)
+                # Of several the one that began last: it is drawn above the others.
+                for row in np.lexsort((-items.start, away))[:1].tolist():
+                    near.append((int(away[row]), -int(items.start[row]), int(items.number[row])))
+            return item(con, min(near)[2]) if near else None
     raise NotFound("There is no such track on the timeline; reload the page.")
 
 

@@ -191,6 +191,8 @@ class TimelineItemRequest(ProfileRequest, frozen=True, kw_only=True):
     """Instead of the gap around the moment, the one after or before it."""
     longest: _Nanoseconds = 0
     """With ``step``: least length of the gap in ns."""
+    slack: _Nanoseconds = 0
+    """With ``track``: how far from the moment the item may be, in ns."""
 
 
 class CompareRequest(ScopeRequest, frozen=True, kw_only=True):

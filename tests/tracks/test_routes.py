@@ -22,6 +22,7 @@ from tests.routes.serving import Server
 from tests.routes.test_response_types import fits
 from tests.shared_data import shared_data
 
+FAR = f"slack={10**17}"
 IDLE = ("queued", "blocked", "launching", "host_op", "host_code", "data_loader", "io", "unrecorded", "launch_unknown")
 
 SHARED = (
@@ -192,7 +193,7 @@ def test_answers_are_as_declared(profile: Profile) -> None:
             if response.status_code == 200:
                 fits(response.json, "LargestWork")
         elif track["kind"] not in ("queue", "memory"):
-            fits(profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}")["item"], "TimelineItem")
+            fits(profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}&{FAR}")["item"], "TimelineItem")
 
 
 def test_what_takes_the_most_time_of_a_window_is_cut_to_it(profile: Profile) -> None:
@@ -227,7 +228,7 @@ def test_a_search_finds_all_of_a_window(profile: Profile) -> None:
     window = f"from={about['start']}&to={about['stop']}"
     searched = [track for track in about["tracks"] if track["kind"] in ("stream", "op", "range")]
     for track in searched[:8]:
-        text = profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}")["item"]["name"]
+        text = profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}&{FAR}")["item"]["name"]
         if not text or text.startswith(("Mem", "CUDA graph")):
             continue
         answer = profile.get(f"/timeline_hits?{window}&tracks={track['id']}&search={quote(text)}")
@@ -264,12 +265,25 @@ def test_an_item_names_its_call_and_op(profile: Profile) -> None:
                 assert number in [work["id"] for work in profile.get(f"/timeline_item?id={call['id']}")["works"]]
 
 
+def test_what_is_near_a_moment_is_found_and_what_is_farther_is_not(profile: Profile) -> None:
+    """As near as asked for: empty room between two items belongs to neither."""
+    about = profile.get("/timeline")
+    for track in about["tracks"]:
+        if track["kind"] in ("device", "queue", "memory"):
+            continue
+        last = profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}&{FAR}")["item"]
+        behind = last["start"] + last["duration"] + 100
+        assert profile.get(f"/timeline_item?track={track['id']}&at={behind}&slack=100")["item"] is None
+        there = profile.get(f"/timeline_item?track={track['id']}&at={behind}&slack=101")["item"]
+        assert there["start"] + there["duration"] == behind - 100
+
+
 def test_what_a_gpu_did_before_and_after_leads_from_work_to_gap_to_work(profile: Profile) -> None:
     """Each begins by the end of the one before it, and ends later; the way back is the same where nothing overlaps."""
     about = profile.get("/timeline")
     for device in [track["device"] for track in about["tracks"] if track["kind"] == "device"]:
         streams = [track["id"] for track in about["tracks"] if track["kind"] == "stream" and track["device"] == device]
-        items = [profile.get(f"/timeline_item?track={track}&at={about['start']}")["item"] for track in streams]
+        items = [profile.get(f"/timeline_item?track={track}&at={about['start']}&{FAR}")["item"] for track in streams]
         here = next((item for item in items if item is not None), None)
         for _ in range(12 if here is not None else 0):
             stop = here["start"] + here["duration"]

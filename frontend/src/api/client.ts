@@ -184,9 +184,16 @@ export const fetchTimelineItemAt = async (
   profile: string,
   track: number,
   at: number,
+  slack: number,
   signal: AbortSignal,
 ): Promise<TimelineItem | null> =>
-  (await ask<{ item: TimelineItem | null }>("timeline_item", { profile, track, at: Math.round(at) }, signal)).item;
+  (
+    await ask<{ item: TimelineItem | null }>(
+      "timeline_item",
+      { profile, track, at: Math.round(at), slack: Math.round(slack) },
+      signal,
+    )
+  ).item;
 
 /** The next kernel, op or range after a moment whose name contains a text; null where there is none. */
 export const fetchTimelineSearch = async (

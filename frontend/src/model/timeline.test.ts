@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TimelineWindow, TrackInfo } from "../api/types";
 import { partKinds } from "./parts";
 import {
+  anchorIn,
   binClass,
   binShare,
   classColour,
@@ -34,6 +35,12 @@ const track = (id: number, kind: TrackInfo["kind"], more: Partial<TrackInfo>): T
 });
 
 describe("the window", () => {
+  it("is held by keys at what is selected while that is in sight", () => {
+    expect(anchorIn({ from: 100, to: 200 }, { from: 110, to: 130 })).toBe(0.2);
+    expect(anchorIn({ from: 100, to: 200 }, { from: 300, to: 310 })).toBe(0.5);
+    expect(anchorIn({ from: 100, to: 200 }, null)).toBe(0.5);
+  });
+
   it("zooms at the pointer and stays inside of the capture", () => {
     expect(zoomed({ from: 0, to: 400 }, whole, 0.5, 0.25)).toEqual({ from: 50, to: 250 });
     expect(zoomed({ from: 0, to: 400 }, whole, 100, 0.5)).toEqual(whole);

@@ -21,6 +21,12 @@ export function zoomed(view: View, whole: View, factor: number, place: number): 
   return within({ from: middle - next * place, to: middle - next * place + next }, whole);
 }
 
+/** The place in the window, from 0 (left) to 1 (right), that zooming holds: the middle of something, if it is in sight. */
+export function anchorIn(view: View, of: View | null): number {
+  const place = of === null ? 0.5 : ((of.from + of.to) / 2 - view.from) / (view.to - view.from);
+  return place >= 0 && place <= 1 ? place : 0.5;
+}
+
 /** Moves by a share of the window. */
 export function panned(view: View, whole: View, share: number): View {
   const by = (view.to - view.from) * share;

@@ -17,6 +17,7 @@ export interface Palette {
   muted: string;
   line: string;
   accent: string;
+  memory: string;
   /** By kind of track, then number of the class. */
   classes: Partial<Record<TrackKind, Colour[]>>;
 }
@@ -57,6 +58,7 @@ export function paletteOf(overview: TimelineOverview, parts: ReadonlyMap<string,
     muted: plain("--muted"),
     line: plain("--line"),
     accent: plain("--accent"),
+    memory: plain("--timeline-memory"),
     classes,
   };
 }
@@ -237,7 +239,7 @@ function drawRow(
     return;
   }
   if (track.in_use_bytes !== undefined) {
-    drawCurve(context, track.in_use_bytes, { begin, end, y, high, colour: palette.accent, palette }, formatBytes);
+    drawCurve(context, track.in_use_bytes, { begin, end, y, high, colour: palette.memory, palette }, formatBytes);
     return;
   }
   const bins = row.kind === "idle" ? track.idle_bins : track.bins;

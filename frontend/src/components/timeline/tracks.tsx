@@ -34,13 +34,17 @@ interface TracksProps {
   onWidth?: (width: number) => void;
   onSelect?: (selected: Selected | null) => void;
   /** What is too narrow to be listed: a moment on a track. */
-  onPick?: (track: number, at: number) => void;
+  onPick?: (row: TrackRow, at: number, slack: number) => void;
+  /** Where the pointer is over the tracks, from 0 (left) to 1 (right); null while it is elsewhere. */
+  pointed?: { current: number | null };
   onDrag?: (view: View | null) => void;
   onFold?: (key: string) => void;
 }
 
 /** A press that moves less than this is a click. */
 const CLICK_PIXELS = 4;
+/** What is at most this far from the pointer is meant: narrow slices could not be hit otherwise. */
+const SLACK_PIXELS = 3;
 
 interface Hover {
   x: number;
@@ -50,7 +54,7 @@ interface Hover {
   /** Whether it is about a stretch of time, and not about one item. */
   isBin: boolean;
   /** Where what is too narrow for a name may be asked for: a track, and a moment. */
-  unnamed: { track: number; at: number } | null;
+  unnamed: { track: number; at: number; slack: number } | null;
 }
 
 /** Names are cut in their middle, so that what tells them apart stays. */
@@ -109,12 +113,12 @@ export function Tracks(props: TracksProps) {
       return y < top && y >= AXIS_HEIGHT;
     });
   };
+  const slack = (SLACK_PIXELS / Math.max(width, 1)) * (view.to - view.from);
   const hit = (x: number, y: number): { row: TrackRow; item: number; time: number } | null => {
     const row = rows[rowAt(y)];
     const track = answer?.tracks.find(({ id }) => id === row?.track);
     if (row === undefined || answer === null || track === undefined) return null;
     const time = timeAt(x);
-    const slack = (2 / Math.max(width, 1)) * (view.to - view.from);
     return { row, item: track.items === undefined ? -1 : itemAt(track.items, time - answer.from, slack), time };
   };
   const description = (x: number, y: number): string[] => {
@@ -190,6 +194,7 @@ export function Tracks(props: TracksProps) {
   };
   const onPointerMove = (event: PointerEvent): void => {
     const at = place(event);
+    if (props.pointed) props.pointed.current = at.x / Math.max(width, 1);
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, at);
     const [one, other] = [...pointers.current.values()];
     if (pinch.current !== null && one !== undefined && other !== undefined) {
@@ -202,7 +207,10 @@ export function Tracks(props: TracksProps) {
       const found = description(at.x, at.y);
       const target = hit(at.x, at.y);
       const isNamed = target === null || !NAMED.test(target.row.kind) || wide(target);
-      const unnamed = isNamed ? null : { track: target.row.track, at: Math.round(target.time) };
+      // As a click finds it: what is drawn here is meant, not its neighbour.
+      const drawn = answer?.tracks.find(({ id }) => id === target?.row.track)?.items?.start[target?.item ?? -1];
+      const there = drawn === undefined ? target?.time : (answer?.from ?? 0) + drawn;
+      const unnamed = isNamed ? null : { track: target.row.track, at: Math.round(there ?? 0), slack };
       setHover(found.length === 0 ? null : { ...at, lines: found, isBin: (target?.item ?? -1) < 0, unnamed });
       return;
     }
@@ -237,7 +245,7 @@ export function Tracks(props: TracksProps) {
       const number = items?.id?.[target.item];
       if (number !== undefined) props.onSelect?.({ item: number });
       else if (/^(?:queue|device|memory)$/.test(target.row.kind)) props.onSelect?.(null);
-      else props.onPick?.(target.row.track, target.time);
+      else props.onPick?.(target.row, target.time, slack);
     }
   };
   // Of the canvas itself: a listener of Preact's cannot keep the page from scrolling.
@@ -295,7 +303,10 @@ export function Tracks(props: TracksProps) {
           onPointerMove={onPointerMove}
           onPointerUp={onPointerUp}
           onPointerCancel={onPointerCancel}
-          onPointerLeave={() => setHover(null)}
+          onPointerLeave={() => {
+            setHover(null);
+            if (props.pointed) props.pointed.current = null;
+          }}
         />
         {/* Empty rows would say that nothing ran. */}
         {answer === null && !props.failed && (

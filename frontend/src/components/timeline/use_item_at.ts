@@ -8,16 +8,16 @@ import type { TimelineItem } from "../../api/types";
 /** A pointer that moves on within it asks nothing. */
 const REST_MS = 120;
 
-export function useItemAt(place: { track: number; at: number } | null): TimelineItem | null {
+export function useItemAt(place: { track: number; at: number; slack: number } | null): TimelineItem | null {
   const { profile } = useScope();
-  const [track, at] = [place?.track ?? null, place?.at ?? null];
+  const [track, at, slack] = [place?.track ?? null, place?.at ?? null, place?.slack ?? 0];
   const key = track === null ? "" : `${track} ${at}`;
   const [known, setKnown] = useState<{ key: string; item: TimelineItem | null }>({ key: "", item: null });
   useEffect(() => {
     if (track === null || at === null) return undefined;
     const asking = new AbortController();
     const timer = setTimeout(() => {
-      fetchTimelineItemAt(profile, track, at, asking.signal).then(
+      fetchTimelineItemAt(profile, track, at, slack, asking.signal).then(
         (item) => {
           if (item !== null && item.name !== "") setKnown({ key, item });
         },
@@ -29,6 +29,6 @@ export function useItemAt(place: { track: number; at: number } | null): Timeline
       clearTimeout(timer);
       asking.abort();
     };
-  }, [profile, track, at, key]);
+  }, [profile, track, at, slack, key]);
   return known.key === key ? known.item : null;
 }

@@ -2,11 +2,11 @@
 import { Dialog } from "../../components/dialog";
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["W, S", "zoom in, out; or Ctrl and the wheel, at the pointer"],
+  ["W, S", "zoom in, out at the pointer, else at what is selected; or Ctrl and the wheel"],
   ["A, D", "pan left, right; or the arrow keys, the wheel sideways, or Shift and a drag"],
   ["F", "fit what is selected, or the whole recording"],
   ["[, ]", "iteration before, after"],
-  ["N, P", "next gap, the one before"],
+  ["N, P", "next gap, the one before; at first the longest of the window"],
   [", .", "what the GPU did before, after what is selected"],
   ["/", "search kernels and ops; then Enter for the next one, Shift Enter for the one before"],
   ["Esc", "clear what is selected"],

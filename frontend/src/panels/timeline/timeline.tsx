@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import {
   fetchMoment,
   fetchNextGap,
+  fetchTable,
   fetchTimeline,
   fetchTimelineItem,
   fetchTimelineHits,
@@ -34,6 +35,7 @@ import type {
 import { whyNoKernels } from "../../model/headline";
 import { mainDevice } from "../../model/parts";
 import {
+  anchorIn,
   around,
   iterationAround,
   iterationIn,
@@ -43,6 +45,7 @@ import {
   within,
   withoutEmptyHost,
   zoomed,
+  type TrackRow,
 } from "../../model/timeline";
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
@@ -189,38 +192,48 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const known = sums?.parts[String(device)] ?? null;
   const parts = known ?? {};
 
+  /** As the table of gaps has it; null where the window has none. */
+  const longestGap = async (of: number, signal: AbortSignal): Promise<TimelineGap | null> => {
+    const links = { from: String(view.from), to: String(view.to), device: String(of) };
+    const asked = { table: "gaps", offset: 0, limit: 1, sort: "-duration_ns", search: "", where: {}, links };
+    const { rows: found } = await fetchTable({ ...scope, profile, ...asked }, signal);
+    const start = found[0]?.start_ns;
+    if (typeof start !== "number") return null;
+    const there = await fetchMoment(profile, of, start, signal);
+    return "gap" in there ? there.gap : null;
+  };
   const nextGap = (forwards: boolean): void => {
     const of = gap?.device ?? device;
     if (of === null) return;
     const at = gap === null ? (forwards ? view.from : view.to) : forwards ? gap.start + gap.duration : gap.start;
-    // Of those that can be seen; where there is none, of all. The first one is of this window, if it has any at all.
     const least = Math.round((view.to - view.from) / Math.max(width, 1));
     const { signal } = new AbortController();
     const ask = (longest: number): Promise<TimelineGap | null> =>
       fetchNextGap(profile, of, at, forwards, longest, signal);
-    const isHere = (next: TimelineGap): boolean => next.start < view.to && next.start + next.duration > view.from;
-    ask(least)
-      .then(async (seen) => {
-        if (seen !== null && (gap !== null || isHere(seen))) return seen;
-        const any = await ask(0);
-        return seen === null || (any !== null && isHere(any)) ? any : seen;
-      })
-      .then(
-        (next) => {
-          if (next === null) {
-            setSaid("No further gap.");
-            return;
-          }
-          const inside = next.start >= view.from && next.start + next.duration <= view.to;
-          const length = Math.max(view.to - view.from, next.duration * 1.2);
-          const middle = next.start + next.duration / 2;
-          select(
-            { device: of, at: next.start },
-            inside ? null : within({ from: middle - length / 2, to: middle + length / 2 }, whole),
-          );
-        },
-        () => setSaid("The next gap could not be found."),
-      );
+    // The first one is the longest of this window, which is what the headline is about; then those that can be seen, then all.
+    const begin = async (): Promise<TimelineGap | null> => {
+      const first = gap === null ? await longestGap(of, signal) : null;
+      return first ?? (await ask(least)) ?? ask(0);
+    };
+    begin().then(
+      (next) => {
+        if (next === null) {
+          setSaid("No further gap.");
+          return;
+        }
+        const stop = next.start + next.duration;
+        // The first one may go on beyond the window, of which it is a part.
+        const inside =
+          gap === null ? next.start < view.to && stop > view.from : next.start >= view.from && stop <= view.to;
+        const length = Math.max(view.to - view.from, next.duration * 1.2);
+        const middle = next.start + next.duration / 2;
+        select(
+          { device: of, at: next.start },
+          inside ? null : within({ from: middle - length / 2, to: middle + length / 2 }, whole),
+        );
+      },
+      () => setSaid("The next gap could not be found."),
+    );
   };
   const reveal = (next: Pick<TimelineItem, "start" | "duration">, what: Selected): void =>
     select(
@@ -245,7 +258,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
       .sort((a, b) => b.launches - a.launches)
       .slice(0, MOST_THREADS);
     const { signal } = new AbortController();
-    Promise.all(threads.map(({ id }) => fetchTimelineItemAt(profile, id, at, signal))).then(
+    Promise.all(threads.map(({ id }) => fetchTimelineItemAt(profile, id, at, 0, signal))).then(
       (shown) => {
         const next = shown.find((each) => each?.name === name && each.start <= at && at < each.start + each.duration);
         if (next) reveal(next, { item: next.id });
@@ -289,6 +302,21 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
       () => setSaid("The search failed."),
     );
   };
+  /** What is too narrow to be listed; else, on a stream, the gap of its GPU, if nothing else runs then. */
+  const pick = (row: TrackRow, at: number, slack: number): void => {
+    setDragged(null);
+    const { signal } = new AbortController();
+    const moment = Math.round(at);
+    fetchTimelineItemAt(profile, row.track, moment, slack, signal)
+      .then(async (next): Promise<Selected | null> => {
+        if (next !== null) return { item: next.id };
+        if (row.kind !== "stream" || row.device === undefined) return null;
+        return "gap" in (await fetchMoment(profile, row.device, moment, signal))
+          ? { device: row.device, at: moment }
+          : null;
+      })
+      .then(select, () => setSaid("What is there could not be found."));
+  };
   const step = (by: 1 | -1): void => {
     const next = stepOf(list, view, by);
     if (next === null) setSaid("No further iteration.");
@@ -298,10 +326,21 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     setDragged(null);
     select(null);
   };
+  const pointed = useRef<number | null>(null);
+  /** Where zooming by keys holds the window: at the pointer, else at what is selected, else in the middle. */
+  const anchor = (): number => {
+    const [from, to] =
+      dragged !== null
+        ? [dragged.from, dragged.to]
+        : extent !== null
+          ? [extent.start, extent.start + extent.duration]
+          : [];
+    return pointed.current ?? anchorIn(view, from === undefined || to === undefined ? null : { from, to });
+  };
   const act = (key: string): boolean => {
     setSaid("");
-    if (key === "w" || key === "W") show(zoomed(view, whole, 0.6, 0.5));
-    else if (key === "s" || key === "S") show(zoomed(view, whole, 1 / 0.6, 0.5));
+    if (key === "w" || key === "W") show(zoomed(view, whole, 0.6, anchor()));
+    else if (key === "s" || key === "S") show(zoomed(view, whole, 1 / 0.6, anchor()));
     else if (key === "a" || key === "A" || key === "ArrowLeft") show(panned(view, whole, -0.25));
     else if (key === "d" || key === "D" || key === "ArrowRight") show(panned(view, whole, 0.25));
     else if (key === "f" || key === "F") show(extent === null ? whole : around(extent.start, extent.duration, whole));
@@ -451,13 +490,8 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
               setDragged(null);
               select(next);
             }}
-            onPick={(track, at) => {
-              setDragged(null);
-              fetchTimelineItemAt(profile, track, at, new AbortController().signal).then(
-                (next) => select(next === null ? null : { item: next.id }),
-                () => setSaid("What is there could not be found."),
-              );
-            }}
+            onPick={pick}
+            pointed={pointed}
             onDrag={setDragged}
             onFold={toggleFold}
           />
