@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { fitting, widthsIn, type ColumnSize } from "./column_fit";
+import { fitting, wholePairs, widthsIn, type ColumnSize } from "./column_fit";
 
 const size = (key: string, least: number, changes: Partial<ColumnSize> = {}): ColumnSize => ({
   key,
@@ -102,4 +102,13 @@ it("columns of the third tier give way for a whole path, those of the second do 
   expect([...fitting([path, other], 350)]).toEqual(["path", "other"]);
   expect([...fitting([path, { ...other, tier: 2 }], 350)]).toEqual(["path"]);
   expect([...fitting([path, { ...other, tier: 2 }], 500)]).toEqual(["path", "other"]);
+});
+
+it("shows a column of A beside that of B, or neither", () => {
+  const columns = ["name", "a_tc", "b_tc", "a_only"].map((key) => ({ key }));
+  const keys = (shown: string[], needed: string[] = []): string[] =>
+    wholePairs(columns, new Set(shown), needed).map(({ key }) => key);
+  expect(keys(["name", "a_tc", "a_only"])).toEqual(["name", "a_only"]);
+  expect(keys(["name", "a_tc", "b_tc"])).toEqual(["name", "a_tc", "b_tc"]);
+  expect(keys(["name", "b_tc"], ["b_tc"])).toEqual(["name", "b_tc"]);
 });

@@ -45,6 +45,21 @@ export function fitting(columns: readonly ColumnSize[], available: number): Read
   return shown;
 }
 
+const OTHER_SIDE: Readonly<Record<string, string>> = { a: "b", b: "a" };
+
+/** Those of the columns that are shown, but of A and B beside each other both or none: one alone compares nothing. */
+export const wholePairs = <Named extends { readonly key: string }>(
+  columns: readonly Named[],
+  shown: ReadonlySet<string>,
+  needed: readonly string[],
+): Named[] => {
+  const keys = new Set(columns.map(({ key }) => key));
+  return columns.filter(({ key }) => {
+    const other = key.replace(/^[ab](?=_)/, (side) => OTHER_SIDE[side] ?? side);
+    return shown.has(key) && (needed.includes(key) || !keys.has(other) || shown.has(other));
+  });
+};
+
 /**
  * The width of each column in `available` pixels: first the least, then until its texts are whole, then up to the ideal, each by
  * what it lacks; what is still left goes to those that grow, up to their most, and then to all. Wider together than `available` only where

@@ -171,11 +171,11 @@ describe("roofline", () => {
       ["Not on Tensor Cores: Layout", 30],
       ["In no op", 20],
     ]);
-    const said = limitsSentence(segments, 100).map(({ text }) => text);
+    const said = limitsSentence(segments, 100, "Tensor Core").map(({ text }) => text);
     expect(said.join("")).toBe(
-      "Of the kernel time, 50.0 % is on Tensor Cores, 30.0 % not on Tensor Cores: Layout and 20.0 % in no op.",
+      "Of the kernel time, 50.0 % is on Tensor Cores, 30.0 % could use Tensor Cores but does not (Layout) and 20.0 % is in no op.",
     );
-    expect(limitsSentence(segments.slice(2), 100)).toEqual([]);
+    expect(limitsSentence(segments.slice(2), 100, "Tensor Core")).toEqual([]);
     expect(segments[1]?.to).toEqual({ "eff.where.cause": "Layout", "eff.page": null });
   });
 

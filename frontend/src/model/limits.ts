@@ -20,6 +20,8 @@ const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, ab
 
 const PALER = 0.6;
 
+const notOn = (unit: string): string => `Not on ${unit}s: `;
+
 /** `whole` is all kernel time; what no op launched is the rest of it. */
 export function limitSegments(
   { limits, causes }: Pick<EfficiencyResponse, "limits" | "causes">,
@@ -41,7 +43,7 @@ export function limitSegments(
     const cause = causes.find((each) => each.cause === key)?.label ?? key;
     return {
       ...segment(limit, ns),
-      label: `Not on ${unit}s: ${cause}`,
+      label: notOn(unit) + cause,
       // The next one is paler, so that the legend tells them apart.
       colour:
         causesSoFar++ === 0
@@ -59,11 +61,18 @@ const segment = (key: string, ns: number): Pick<BarSegment, "key" | "ns" | "to">
 const MOST_TOLD = 3;
 const LEAST_TOLD = 0.05;
 
+/** What the time of a segment is, after "23.8 %". Kernels that could not use the units are not on them either: not to be mixed up. */
+function predicateOf({ key, label }: BarSegment, unit: string): string {
+  if (key === "other") return "is other work";
+  const cause = label.startsWith(notOn(unit)) ? label.slice(notOn(unit).length) : null;
+  return cause === null ? `is ${withinSentence(label)}` : `could use ${unit}s but does not (${cause})`;
+}
+
 /**
- * "Of the kernel time, 23.8 % is on Tensor Cores, 29.1 % communication, 9.0 % not on Tensor Cores: Layout": the largest segments, for
- * where no more is known. Empty where all of it is the rest.
+ * "Of the kernel time, 23.8 % is on Tensor Cores, 29.1 % is communication and 9.0 % could use Tensor Cores but does not (Layout)": the
+ * largest segments, for where no more is known. Empty where all of it is the rest.
  */
-export function limitsSentence(segments: readonly BarSegment[], whole: number): Phrase[] {
+export function limitsSentence(segments: readonly BarSegment[], whole: number, unit: string): Phrase[] {
   if (segments.every(({ key }) => key === "other" || key === "rest")) return [];
   const told = [...segments]
     .sort((one, other) => Number(other.key === "matrix_unit") - Number(one.key === "matrix_unit") || other.ns - one.ns)
@@ -71,10 +80,10 @@ export function limitsSentence(segments: readonly BarSegment[], whole: number): 
     .slice(0, MOST_TOLD);
   return [
     { text: "Of the kernel time, " },
-    ...told.flatMap(({ key, label, ns }, i): Phrase[] => [
+    ...told.flatMap((segment, i): Phrase[] => [
       { text: i === 0 ? "" : i === told.length - 1 ? " and " : ", " },
-      { text: formatShare(shareOf(ns, whole)), strong: true },
-      { text: ` ${i === 0 ? "is " : ""}${key === "other" ? "other work" : withinSentence(label)}` },
+      { text: formatShare(shareOf(segment.ns, whole)), strong: true },
+      { text: ` ${predicateOf(segment, unit)}` },
     ]),
     { text: "." },
   ];

@@ -8,6 +8,7 @@ import {
   nextSort,
   pageNumbers,
   readTableState,
+  repeated,
   sortDirection,
   tableChanges,
   pickedColumns,
@@ -203,4 +204,15 @@ describe("a filter of times", () => {
   ] as const)("%s under a head in %s is %s", (typed, unit, meant) => {
     expect(withTimeUnit(typed, unit)).toBe(meant);
   });
+});
+
+it("leaves out calls that repeat the number of ops in every row", () => {
+  const columns = ["a_ops", "b_ops", "a_calls", "b_calls"].map((key) => column(key, "number"));
+  const same = [
+    { a_ops: 2, b_ops: 0, a_calls: 2, b_calls: 0 },
+    { a_ops: null, b_ops: null, a_calls: null, b_calls: null },
+  ];
+  expect([...repeated(columns, same, [])]).toEqual(["a_calls", "b_calls"]);
+  expect([...repeated(columns, same, ["b_calls"])]).toEqual([]);
+  expect([...repeated(columns, [...same, { a_ops: 2, b_ops: 1, a_calls: 4, b_calls: 2 }], [])]).toEqual([]);
 });

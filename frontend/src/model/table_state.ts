@@ -153,6 +153,19 @@ export const foldable = (
       !needed.includes(column.key),
   );
 
+/** Calls of A and B that repeat how many ops they have, in every one of the rows: numbers that tell nothing. */
+export function repeated(columns: readonly Column[], rows: readonly Row[], needed: readonly string[]): Set<string> {
+  const pairs = ["a", "b"].map((side) => [`${side}_ops`, `${side}_calls`] as const);
+  const keys = new Set(columns.map(({ key }) => key));
+  const areSame = pairs.every(
+    ([ops, calls]) =>
+      keys.has(ops) &&
+      !needed.includes(calls) &&
+      rows.every(({ [ops]: of, [calls]: called }) => isEmpty(called) || isEmpty(of) || of === called),
+  );
+  return new Set(areSame ? pairs.map(([, calls]) => calls) : []);
+}
+
 /** The changes to the URL after which the table called `name` starts at its first page, with nothing selected. */
 export const forgotten = (name: string): Record<string, null> => ({ [`${name}.page`]: null, [`${name}.row`]: null });
 

@@ -49,3 +49,12 @@ it("a column of losses has the unit of its largest loss", () => {
   const scales = timeScales([time("change_ns"), time("speed_ns")], [{ change_ns: 2e6, speed_ns: -1.3e6 }]);
   expect([...scales.values()].map(({ unit }) => unit.name)).toEqual(["ms", "ms"]);
 });
+
+it("takes the unit of a sum where its values can be read in it, too", () => {
+  const unit = (largest: number, total: number): string | undefined =>
+    timeScales([time("gpu_time_ns")], [{ gpu_time_ns: largest }], { gpu_time_ns: total }).get("gpu_time_ns")?.unit.name;
+  expect(unit(900e3, 5.34e6)).toBe("ms");
+  expect(unit(-900e3, -51.2e6)).toBe("ms");
+  expect(unit(2e6, 1.3e9)).toBe("ms");
+  expect(unit(20e6, 340e6)).toBe("ms");
+});

@@ -2,7 +2,7 @@
 import { useCallback, useRef, useState } from "preact/hooks";
 
 import type { Column, ColumnType, TableResponse } from "../../api/types";
-import { fitting, widthsIn, type ColumnSize } from "../../model/column_fit";
+import { fitting, wholePairs, widthsIn, type ColumnSize } from "../../model/column_fit";
 import { shortKernelName, splitPath } from "../../model/kernel_name";
 
 /** Least and ideal width in CSS pixels; those of texts that can always use more room are marked. */
@@ -174,7 +174,7 @@ export function useColumnLayout(
   return {
     fit: (columns, needed) => {
       const shown = fitting(sizes(columns, [naming, ...needed]), available);
-      return columns.filter((column) => shown.has(column.key));
+      return wholePairs(columns, shown, needed);
     },
     widths: (columns) => {
       const own = widthsIn(sizes(columns, []), available);

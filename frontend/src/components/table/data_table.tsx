@@ -1,4 +1,5 @@
 /** The table of every view: pages, order, search and filters are asked of the server and kept in the URL. */
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
 import { baselineLinks, fetchTable } from "../../api/client";
@@ -7,6 +8,7 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useCauses } from "../../frame/use_causes";
 import { useQuery } from "../../frame/use_query";
+import { formatCounted } from "../../format/number";
 import {
   byDefault,
   pickedColumns,
@@ -15,6 +17,7 @@ import {
   forUnit,
   forgotten,
   readTableState,
+  repeated,
   tableChanges,
   withoutGpu,
   type TableState,
@@ -63,8 +66,12 @@ interface DataTableProps {
   sort?: string;
   /** Whether the server knows why its rows do not use matrix units. */
   causes?: boolean;
+  /** Whether rows without GPU time are left out until the user asks for them, or for rows of some kind. */
+  timed?: boolean;
   /** How many rows are to come, where it is known. */
   rows?: number | undefined;
+  /** Beside its title: how its rows are made. */
+  tools?: ComponentChildren;
   /** Said when there is no row at all: what is missing, and which recording option brings it. */
   empty: string;
 }
@@ -108,6 +115,12 @@ export function DataTable(props: DataTableProps) {
   const state = readTableState(url, name, pageSize);
   const change = (changes: Partial<TableState>): void =>
     navigate(tableChanges(name, state, { ...state, ...changes }, pageSize));
+  const filters = Object.entries(state.where).flatMap(([key, filter]) => (filter === "" ? [] : [key]));
+  const narrowed = state.search !== "" || filters.length > 0;
+  const shows = `${name}.timeless`;
+  // What took time in the baseline has none here, but a change.
+  const isTimed = props.timed === true && scope.onGpu && !narrowed && (url.base ?? "") === "";
+  const leavesOut = isTimed && url[shows] !== "show";
   const asked = {
     profile,
     table,
@@ -117,7 +130,7 @@ export function DataTable(props: DataTableProps) {
     limit: state.size,
     sort: state.sort === "" ? (props.sort ?? "") : state.sort,
     search: state.search,
-    where: { ...state.where, ...props.only },
+    where: { ...state.where, ...(leavesOut ? { gpu_time_ns: ">0" } : {}), ...props.only },
     links: { ...links, ...baselineOf(table, url) },
   };
   const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));
@@ -153,16 +166,16 @@ export function DataTable(props: DataTableProps) {
   const known = scope.onGpu ? atFirst : withoutGpu(atFirst);
   const inView = known.filter(({ hidden }) => !hidden);
   const selectedColumns = pickedColumns(known, state.columns);
-  const filters = Object.entries(state.where).flatMap(([key, filter]) => (filter === "" ? [] : [key]));
   const needed = [data.sort.replace("-", ""), ...filters];
   const folded = selectedColumns === null ? foldable(inView, data, needed) : [];
-  const unfolded = inView.filter((column) => !folded.includes(column));
+  const repeats = repeated(inView, data.rows, needed);
+  const unfolded = inView.filter((column) => !folded.includes(column) && !repeats.has(column.key));
   const columns = selectedColumns ?? layout.fit(unfolded, needed);
   const select = (key: string): void =>
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
-  const narrowed = state.search !== "" || filters.length > 0;
   const many = narrowed || data.total > FEW_ROWS;
   // On one page it would only repeat what is seen, unless it says what is left out, or turns a choice back.
+  const timeless = leavesOut ? data.total - data.filtered : 0;
   const paged = narrowed || data.filtered > state.size || state.size !== pageSize;
   return (
     <section class="data-table" aria-label={title}>
@@ -173,6 +186,7 @@ export function DataTable(props: DataTableProps) {
             {...(props.id === undefined ? {} : { id: props.id })}
             summed={props.summed === true}
           />
+          {props.tools}
           {many && known.some(({ searchable }) => searchable) && (
             <div class="search">
               <Icon name="search" />
@@ -218,7 +232,7 @@ export function DataTable(props: DataTableProps) {
         state={state}
         title={title}
         busy={loading}
-        empty={narrowed ? `No ${noun} match.` : props.empty}
+        empty={narrowed ? `No ${noun} match.` : timeless > 0 ? `No ${noun} took GPU time.` : props.empty}
         widthOf={layout.widths(columns)}
         setWidth={layout.setWidth}
         measured={measured}
@@ -228,6 +242,21 @@ export function DataTable(props: DataTableProps) {
         selected={props.selected ?? state.row}
         onSelect={props.selectable === true ? select : undefined}
       />
+      {(timeless > 0 || (isTimed && !leavesOut)) && (
+        <p class="muted table-note">
+          {leavesOut
+            ? `${formatCounted(timeless, noun.replace(/s$/, ""), noun)} without GPU time.`
+            : "Those without GPU time are listed, too."}{" "}
+          <button
+            type="button"
+            class="link-button"
+            aria-pressed={!leavesOut}
+            onClick={() => navigate({ [shows]: leavesOut ? "show" : null, [`${name}.page`]: null })}
+          >
+            {leavesOut ? "Show" : "Leave out"}
+          </button>
+        </p>
+      )}
       {paged && (
         <Pager
           noun={noun}

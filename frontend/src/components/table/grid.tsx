@@ -87,8 +87,8 @@ export function Grid(props: GridProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows, key } = data;
   // Where no row passes a filter, its numbers keep their unit.
-  const lastScale = useRef(timeScales(columns, rows));
-  if (rows.length > 0) lastScale.current = timeScales(columns, rows);
+  const lastScale = useRef(timeScales(columns, rows, data.totals));
+  if (rows.length > 0) lastScale.current = timeScales(columns, rows, data.totals);
   const scale = lastScale.current;
   // A share is a bar of the same whole in every row; bars behind means and extremes beside it would compare nothing.
   const shares = columns.some(isShare);
@@ -294,7 +294,10 @@ interface TotalsProps {
   units: ReadonlyMap<string, TimeUnit>;
 }
 
-/** The sums over all rows that pass, on this page or not, in the unit of the column above. */
+/** From here on a sum has a unit of its own: four digits are read as other than what headlines say of it. */
+const MOST_IN_UNIT = 999.5;
+
+/** The sums over all rows that pass, on this page or not, in the unit of the column above where that can be read. */
 function Totals({ columns, data, units }: TotalsProps) {
   // What they are stands before the first of them, over all cells that are empty there.
   const first = columns.findIndex(({ key }) => key in data.totals);
@@ -323,7 +326,7 @@ function Totals({ columns, data, units }: TotalsProps) {
 }
 
 function Total({ column, value, unit }: { column: Column; value: number | null; unit: TimeUnit | undefined }) {
-  if (column.type === "duration_ns" && value !== null && unit !== undefined)
+  if (column.type === "duration_ns" && value !== null && unit !== undefined && Math.abs(value) < MOST_IN_UNIT * unit.ns)
     return (
       <span class="number" data-tip={readableAndExact(value)}>
         {inUnit(value, unit)} {unit.name}

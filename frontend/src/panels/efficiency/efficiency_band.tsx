@@ -25,7 +25,9 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const iterations = data.performance.profiled_iterations ?? 0;
   const whole = kernels + (data.kernel_time.graph.time_ns ?? 0);
   const computed = efficiencySentence(rates, gpus, data.matrix_unit, kernelsOfWall(data));
-  const instead = isUnknown(rates) ? limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole) : [];
+  const instead = isUnknown(rates)
+    ? limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole, data.matrix_unit)
+    : [];
   return (
     <header class="headline span-all">
       <h2>

@@ -258,7 +258,10 @@ function coverageOf(network: NetworkRates, all: number): Coverage {
     memory: of(network.memory_known_ns),
     theoretical: network.achieved_fraction === null ? of(network.occupancy_known_ns) : "",
     // Both are shown of the same kernels.
-    achieved: achieved === "" ? "" : `both ${achieved}; theoretical of all ${formatShare(network.occupancy_fraction)}`,
+    achieved:
+      achieved === ""
+        ? ""
+        : `both ${achieved}; theoretical over all kernels${of(network.occupancy_known_ns) === "" ? "" : " with a known one"}: ${formatShare(network.occupancy_fraction)}`,
   };
 }
 

@@ -90,51 +90,50 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
   const narrowed = Object.keys(url).filter((key) => OF_OPS.test(key));
   const by = url["eff.by"] === "none" || narrowed.length > 0 ? "none" : "path";
   const ranked = gains ? "Possible Gain" : by === "path" ? "GPU Time" : "Kernel Time";
-  return (
-    <>
-      <div class="ranked-by">
-        <Choice
-          label="Group by"
-          shown
-          options={GROUPINGS}
-          value={by}
-          to={(id) =>
-            id === "none"
-              ? { "eff.by": "none", "gains.row": null }
-              : { "eff.by": null, ...Object.fromEntries(narrowed.map((key) => [key, null])) }
-          }
-        />
-      </div>
-      {by === "path" ? (
-        <DataTable
-          key="path"
-          table="op_paths"
-          name="gains"
-          title={`Groups by ${ranked}`}
-          noun="groups"
-          summed
-          first={GROUPED.filter((key) => (gains || !OF_PEAKS.has(key)) && (rated || !OF_SHAPES.has(key)))}
-          sort={gains ? "-gain_ns" : "-gpu_time_ns"}
-          pageSize={10}
-          selectable
-          empty="No op of this aggregation did any work."
-        />
-      ) : (
-        <DataTable
-          key="none"
-          table="efficiency"
-          name="eff"
-          title={`Ops by ${ranked}`}
-          noun="ops"
-          summed
-          first={gains ? RATED : rated ? RATED.filter((key) => !OF_PEAKS.has(key)) : UNRATED}
-          // Where no gain is known, the longest ops come first.
-          {...(gains ? {} : { sort: "-kernel_ns" })}
-          pageSize={10}
-          selectable
-          empty="No op of this aggregation launched a kernel."
-        />
-      )}
-    </>
+  const grouping = (
+    <Choice
+      label="Group by"
+      shown
+      options={GROUPINGS}
+      value={by}
+      to={(id) =>
+        id === "none"
+          ? { "eff.by": "none", "gains.row": null }
+          : { "eff.by": null, ...Object.fromEntries(narrowed.map((key) => [key, null])) }
+      }
+    />
+  );
+  return by === "path" ? (
+    <DataTable
+      key="path"
+      table="op_paths"
+      name="gains"
+      title={`Groups by ${ranked}`}
+      noun="groups"
+      summed
+      tools={grouping}
+      timed
+      first={GROUPED.filter((key) => (gains || !OF_PEAKS.has(key)) && (rated || !OF_SHAPES.has(key)))}
+      sort={gains ? "-gain_ns" : "-gpu_time_ns"}
+      pageSize={10}
+      selectable
+      empty="No op of this aggregation did any work."
+    />
+  ) : (
+    <DataTable
+      key="none"
+      table="efficiency"
+      name="eff"
+      title={`Ops by ${ranked}`}
+      noun="ops"
+      summed
+      tools={grouping}
+      first={gains ? RATED : rated ? RATED.filter((key) => !OF_PEAKS.has(key)) : UNRATED}
+      // Where no gain is known, the longest ops come first.
+      {...(gains ? {} : { sort: "-kernel_ns" })}
+      pageSize={10}
+      selectable
+      empty="No op of this aggregation launched a kernel."
+    />
   );
 }

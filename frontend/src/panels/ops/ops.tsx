@@ -122,6 +122,8 @@ export function Ops({ data }: { data: DashboardResponse }) {
           empty={by === "kernel" ? NO_KERNELS : NO_OPS}
           selectable
           below={below}
+          // DLProf's own tables are whole, and the row of a link is among those shown.
+          timed={(by === "path" || by === "op") && (row === undefined || numberOf(row, "gpu_time_ns") !== 0)}
           {...(by === "none" ? { causes: true } : {})}
           {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
         />
