@@ -58,14 +58,36 @@ HEADINGS: Final = {
 }
 """By rule."""
 
+SET_UP: Final = "set_up"
+"""The number of a finding that names what sets the program up, where that is what it is about."""
+
 NONE_YET: Final = "none while launching limits"
 """How a finding says in place of a gain that nothing is gained before the host launches sooner."""
 
 _ACRONYMS: Final = {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "cuda": "CUDA", "cudnn": "cuDNN", "amp": "AMP"}
 
 
-def heading_of(rule: str) -> str:
-    """What a finding of a rule is called; of a detector of NVIDIA's, the words of its name."""
+_STARTING: Final = {
+    "copy_detector": "Copies while starting",
+    "pageable_copy_detector": "Copies while starting",
+    "host_detector": "Host work while starting",
+    "launch_detector": "Launching while starting",
+    "sync_detector": "Blocking calls while starting",
+    "io_detector": "Files or sockets while starting",
+    "dataloader_detector": "Loading data while starting",
+    "allocation_detector": "Allocating while starting",
+    "unrecorded_detector": "Idle time while starting",
+}
+"""By rule, of findings about what sets the program up: they ask for no change, so their headings must not either."""
+
+
+def heading_of(rule: str, *, starting: bool = False) -> str:
+    """What a finding of a rule is called; of a detector of NVIDIA's, the words of its name.
+
+    ``starting``: it is about what sets the program up.
+    """
+    if starting:
+        return _STARTING.get(rule, "Work while starting")
     if rule in HEADINGS:
         return HEADINGS[rule]
     words = [_ACRONYMS.get(word, word) for word in rule.removesuffix("detector").split("_") if word]

@@ -171,3 +171,6 @@ def test_what_sets_a_program_up_is_told_once(name: str, times: int, per: str, tm
     (finding,) = (each for each in said(unmarked(body), tmp_path)["findings"] if each["rule"] == "host_detector")
     assert finding["per"] == per
     assert (finding["gain"] is None) == (finding["severity"] == "info") == (per == "once")
+    # A heading that asks for a change, above a sentence that needs none, would contradict it.
+    assert finding["heading"] == ("Host work while starting" if per == "once" else "The host is busy elsewhere")
+    assert finding["action"].startswith("No change needed for long runs") == (per == "once")

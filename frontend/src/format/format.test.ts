@@ -177,6 +177,7 @@ it("tells moments apart, in milliseconds as tables do, where these can", () => {
   expect(formatTimestamp(1_215_400, 1_000)).toBe("1.215 ms");
   expect(formatTimestamp(1_215_400, 50)).toBe("1,215.40 µs");
   expect(formatTimestamp(0, 1_000_000)).toBe("0 ms");
+  expect(formatTimestamp(4_000_000_000, 2_000_000_000)).toBe("4 s");
   // An axis that ends before the first millisecond.
   expect(formatTimestamp(20_000, 20_000, 159_000)).toBe("20 µs");
 });

@@ -118,7 +118,12 @@ export const momentInUnit = (ns: number, unit: TimeUnit): string =>
  * is `apart` ns away: `2,858 ms`, `1.22 ms`, `34.5 s`.
  */
 export function formatTimestamp(ns: number, apart: number, largest = Math.max(ns, MS.ns)): string {
-  const unit = Math.min(apart * APART_IN_MS, largest) < MS.ns ? (UNITS[2] ?? MS) : largest < LATE_NS ? MS : SECONDS;
+  const unit =
+    Math.min(apart * APART_IN_MS, largest) < MS.ns
+      ? (UNITS[2] ?? MS)
+      : largest < LATE_NS && apart < SECONDS.ns
+        ? MS
+        : SECONDS;
   const decimals = Math.min(Math.max(-Math.floor(Math.log10(apart / unit.ns)), 0), 9);
   return `${WITH_DECIMALS[decimals]?.format(Math.round(ns) / unit.ns) ?? ""} ${unit.name}`;
 }

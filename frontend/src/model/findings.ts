@@ -136,12 +136,34 @@ export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; open
   device: { head: "GPU", opens: "GPUs and Ranks" },
 };
 
-/** Findings for a list of few: what is told for information and happened once asks for no change, and comes last. */
+/** Whether a finding asks for a change: what is told for information and happened once does not. */
+export const asks = ({ severity, per }: Pick<DiagnosedFinding, "severity" | "per">): boolean =>
+  severity !== "info" || per !== "once";
+
+/** Findings for a list of few: what asks for no change comes last. */
 export function askingFirst<Told extends Pick<DiagnosedFinding, "severity" | "per">>(
   findings: readonly Told[],
 ): Told[] {
-  const asks = ({ severity, per }: Told): boolean => severity !== "info" || per !== "once";
   return [...findings.filter(asks), ...findings.filter((finding) => !asks(finding))];
+}
+
+/** Whether a finding is another way to gain the time of one before it: all of it, not a part. */
+const isOtherWay = (finding: DiagnosedFinding, before: readonly DiagnosedFinding[]): boolean =>
+  sameTime(finding, before).some(({ part, time_ns: time }) => part === finding.part && time === finding.time_ns);
+
+/**
+ * The first findings, for a list of so few: of those that are ways to the same gain only the first. The last place is for what
+ * the Dashboard's sentence blames (a part of the time), where none of them is about that.
+ */
+export function firstOf(
+  findings: readonly DiagnosedFinding[],
+  count: number,
+  blamed: string | null,
+): readonly DiagnosedFinding[] {
+  const all = askingFirst(findings).filter((finding, i, ranked) => !isOtherWay(finding, ranked.slice(0, i)));
+  const first = all.slice(0, count);
+  const about = all.find(({ part }) => part === blamed);
+  return about === undefined || first.some(({ part }) => part === blamed) ? first : [...first.slice(0, -1), about];
 }
 
 /** What the URL becomes where a piece of evidence is opened; null where no view shows it. */

@@ -131,6 +131,19 @@ export function mainDevice({ mean }: Pick<Diagnosis, "mean">): [id: string, devi
   return least ?? null;
 }
 
+/** Where no part of the rest takes this share of the time, the Dashboard's sentence blames none. */
+const CRUMB = 0.05;
+
+/** The part of the time that the Dashboard's sentence blames; null where it blames none. */
+export function blamedPart(diagnosis: Pick<Diagnosis, "mean">): DiagnosedPart | null {
+  const parts = mainDevice(diagnosis)?.[1].parts;
+  if (parts === undefined) return null;
+  const [most] = (Object.entries(parts) as [DiagnosedPart, number][])
+    .filter(([key]) => !COMPUTE.includes(key) && key !== "queued")
+    .sort(([, a], [, b]) => b - a);
+  return most === undefined || most[1] < CRUMB * diagnosis.mean.wall_ns ? null : most[0];
+}
+
 /** How far sums of the diagnosis may be from DLProf's of the same time. */
 const SAME = 0.01;
 

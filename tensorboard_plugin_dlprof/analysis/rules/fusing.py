@@ -101,7 +101,8 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.HIGH,
         "zero_grad",
-        "The GPU waits {waiting_ns} of each iteration for zero_grad to launch its {kernels} {kernels:kernel|kernels}."
+        "No kernel runs for {waiting_ns} of each iteration between the {kernels} {kernels:kernel|kernels} of "
+        "zero_grad, whatever the GPU then waits for."
         if starved
         else "zero_grad sets gradients to zero by {kernels} {kernels:kernel|kernels} in each iteration, which take "
         "{kernel_ns}.",

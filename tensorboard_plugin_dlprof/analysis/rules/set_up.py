@@ -10,6 +10,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Severity
+from tensorboard_plugin_dlprof.diagnosis.headings import SET_UP
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _SET_UP: Final = Expression(
@@ -35,9 +36,9 @@ def told_once(finding: Finding, signals: Signals) -> Finding:
     return msgspec.structs.replace(
         finding,
         severity=Severity.INFO,
-        recommendation="Nothing, if the program runs for long: most of it is in {set_up}, which ran once and by its "
+        recommendation="No change needed for long runs: most of it is in {set_up}, which ran once and by its "
         "name sets the program up. Marked iterations leave it out.",
-        numbers={**finding.numbers, "set_up": time_ns.most_common(1)[0][0]},
+        numbers={**finding.numbers, SET_UP: time_ns.most_common(1)[0][0]},
         gain=None,
         cannot_tell="",
         once=True,

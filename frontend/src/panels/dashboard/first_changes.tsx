@@ -10,9 +10,10 @@ import { useFindings } from "../../frame/use_rank_job";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { askingFirst, firstClause, gainTime, rangeText, scaleSaid, withoutGain } from "../../model/findings";
+import { firstClause, firstOf, gainTime, rangeText, scaleSaid, withoutGain } from "../../model/findings";
 import { withCode } from "../../model/links";
 import { longestLink, momentsOf } from "../../model/moments";
+import { blamedPart } from "../../model/parts";
 
 const SHOWN = 3;
 
@@ -55,9 +56,9 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
                   </span>
                 </li>
               ))
-            : askingFirst(findings)
-                .slice(0, SHOWN)
-                .map((finding) => <Change key={finding.rule + finding.title} finding={finding} />)}
+            : firstOf(findings, SHOWN, blamedPart(diagnosis)).map((finding) => (
+                <Change key={finding.rule + finding.title} finding={finding} />
+              ))}
         </ol>
       )}
     </Panel>

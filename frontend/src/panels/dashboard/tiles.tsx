@@ -57,7 +57,7 @@ function iterationTile(step: Step, marked: boolean): Tile {
     unit: isSkewed ? `${unit}, median ${formatDuration(median)}` : isMany ? formatSpread(spread, step.wall_ns) : unit,
     about: (
       <>
-        {!marked ? "recorded" : isSkewed ? "mean iteration" : "iteration"}{" "}
+        {!marked ? "first to last GPU work" : isSkewed ? "mean iteration" : "iteration"}{" "}
         {walls.length > 2 && (
           <Sparkline
             values={walls.slice(0, MOST_POINTS)}

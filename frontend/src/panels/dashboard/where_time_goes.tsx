@@ -76,7 +76,9 @@ export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
   const by = chosenOf(groupings, useUrl()["top.by"]);
   const { table, links = {} } = SOURCES[by];
   const time = onGpu ? "gpu_time_ns" : "cpu_time_ns";
-  const asked = { ...scope, table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where: {} };
+  // Groups without any are not among those that the count leads to: a call of the host may be one.
+  const where = { [time]: ">0" };
+  const asked = { ...scope, table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where };
   const query = useQuery<TableResponse>(scopeKey(scope, "top", table, time), (signal) => fetchTable(asked, signal));
   const page = query.data?.table === table ? query.data : null;
   return (

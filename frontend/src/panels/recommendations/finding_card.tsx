@@ -15,6 +15,7 @@ import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import {
+  asks,
   CONFIDENCE,
   EVIDENCE_LABELS,
   gainTime,
@@ -76,7 +77,7 @@ export function FindingCard({ finding, first, same, firstIteration, manyGpus, ma
         <p class="finding-action" {...row}>
           <Sentence text={withCode(action)} />{" "}
           {link !== "" && !action.includes(link) && <ExternalLink href={link}>{"Read\u00a0more"}</ExternalLink>}
-          <CopyButton text={action} what="what to do" />
+          {asks(finding) && <CopyButton text={action} what="what to do" />}
         </p>
         <WaitNote rule={rule} />
         {untold !== "" && (
