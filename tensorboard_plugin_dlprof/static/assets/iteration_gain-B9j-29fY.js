@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Na as e,pi as t,sr as n,vr as r,zi as i}from"./frame-DwO1zbBe.js";var a=(e,t)=>e/Math.max(t,1),o=.85,s=e=>e===null||e<=0||e>=o?``:`Kernels run for ${t(e)} of the time: an iteration may gain less while the host launches no sooner.`;function c(){let t=s(n().busy);return t===``?null:i(e,{children:[t,` `,i(r,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{s as n,a as r,c as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{D as e,ni as t,vn as n,yn as r,zi as i}from"./frame-DwO1zbBe.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=e(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return i(`div`,{children:[i(r,{segments:c,whole_ns:l,label:`Kernel time by precision, ${t(l)}`,height:24}),i(n,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};
