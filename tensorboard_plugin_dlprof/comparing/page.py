@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison, rounded
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.side import Side
-from tensorboard_plugin_dlprof.comparing.tables import modules
+from tensorboard_plugin_dlprof.comparing.tables import modules, times_of_ops
 from tensorboard_plugin_dlprof.comparing.verdict import changes_by_kind
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.launch_sizes import LaunchSize
@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.queries.launch_sizes import LaunchSize
 _MOST_BARS = 2_000
 _MOST_DOTS = 400
 _MOST_MODULES = 1_000
+_MOST_OPS = 5_000
 _MOST_KERNELS = 50
 
 
@@ -59,6 +60,14 @@ class ModuleChange(TypedDict):
     rows: int
 
 
+class OpChange(TypedDict):
+    """The times of an op of B that alone is a row."""
+
+    op_id: str
+    a_ns: int
+    b_ns: int
+
+
 class KindChange(TypedDict):
     """The change of an op type, or of a part of the time without kernels."""
 
@@ -74,6 +83,7 @@ class ComparePage(TypedDict):
     order: RowColumns
     iterations: BothSamples
     modules: list[ModuleChange]
+    ops: list[OpChange]
 
 
 class ComparedOp(TypedDict):
@@ -116,12 +126,14 @@ class RowDetail(TypedDict):
 def page(comparison: Comparison) -> dict[str, Any]:
     """The body of ``./compare``."""
     largest = heapq.nlargest(_MOST_MODULES, modules(comparison.rows), key=lambda one: max(one["a_ns"], one["b_ns"]))
+    ops = heapq.nlargest(_MOST_OPS, times_of_ops(comparison.rows).items(), key=lambda one: max(one[1]))
     kinds = sorted(changes_by_kind(comparison), key=lambda one: abs(one[1]), reverse=True)
     shown: ComparePage = {
         "kinds": [{"name": name.strip("`"), "change_ns": change_ns} for name, change_ns in kinds],
         "order": _order(comparison.rows),
         "iterations": {"a": _dots(comparison.a), "b": _dots(comparison.b)},
         "modules": cast("list[ModuleChange]", largest),
+        "ops": [{"op_id": op, "a_ns": a_ns, "b_ns": b_ns} for op, (a_ns, b_ns) in ops],
     }
     return {**head(comparison), **shown}
 

@@ -319,6 +319,11 @@ def modules(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return list(result.values())
 
 
+def times_of_ops(rows: Iterable[Row]) -> dict[str, tuple[int, int]]:
+    """The times in A and B of the ops of B that alone are a row: a row of several says nothing about one of them."""
+    return {row.b[0].op_id: (row.a_ns, row.b_ns) for row in rows if len(row.b) == 1 and len(row.a) <= 1}
+
+
 def types(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The sums of the rows of ops by op type."""
     result: dict[str, dict[str, Any]] = {}

@@ -12,7 +12,7 @@ import msgspec
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.groups import pattern_of
 from tensorboard_plugin_dlprof.comparing.page import RowSide
-from tensorboard_plugin_dlprof.comparing.tables import modules, types
+from tensorboard_plugin_dlprof.comparing.tables import modules, times_of_ops, types
 from tensorboard_plugin_dlprof.queries.launch_sizes import launch_sizes
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage, descriptions
 from tensorboard_plugin_dlprof.queries.table import Column
@@ -85,8 +85,7 @@ def _of_groups(comparison: Comparison) -> _Known:
 
 
 def _of_ops(comparison: Comparison) -> _Known:
-    """Ops of B that alone are a row: a row of several says nothing about one of them."""
-    return {row.b[0].op_id: (row.a_ns, row.b_ns) for row in comparison.rows if len(row.b) == 1 and len(row.a) <= 1}
+    return {op: (a_ns, b_ns) for op, (a_ns, b_ns) in times_of_ops(comparison.rows).items()}
 
 
 def _of_iterations(comparison: Comparison) -> _Known:

@@ -193,6 +193,7 @@ export interface CompareResponse extends Comparison {
   order: RowColumns;
   iterations: BothSamples;
   modules: ModuleChange[];
+  ops: OpChange[];
 }
 
 /** What the page shows of a row, besides what `dlprof compare` prints. */
@@ -1420,6 +1421,13 @@ export interface NetworkRates {
   achieved_known_ns: number | null;
   /** Theoretical occupancy of the kernels whose achieved one is known. */
   occupancy_of_achieved_fraction: number | null;
+}
+
+/** The times of an op of B that alone is a row. */
+export interface OpChange {
+  op_id: string;
+  a_ns: number;
+  b_ns: number;
 }
 
 /** What `dlprofviewer` was started on, and why it cannot be opened. */

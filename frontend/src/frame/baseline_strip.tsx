@@ -3,7 +3,8 @@ import { useContext } from "preact/hooks";
 
 import type { CompareMeasure } from "../api/types";
 import { ViewLink } from "../components/view_link";
-import { changeOfMeasure, measureKinds, type MeasureKind } from "../model/measures";
+import { formatShare } from "../format/share";
+import { changeOfMeasure, colourOfChange, isInTotal, measureKinds, type MeasureKind } from "../model/measures";
 import { ProfilesContext } from "./profiles";
 import { useUrl } from "./url";
 import { useBaseline } from "./use_baseline";
@@ -24,7 +25,7 @@ export function BaselineStrip() {
           .map((kind) => (
             <Numbers
               key={kind.key}
-              kind={data.inputs_differ ? { ...kind, isCost: false } : kind}
+              kind={data.inputs_differ || isInTotal(kind, data.per) ? { ...kind, isCost: false } : kind}
               measure={data.measures[kind.key]}
             />
           ))
@@ -46,11 +47,13 @@ interface NumbersProps {
 
 function Numbers({ kind, measure }: NumbersProps) {
   if (measure?.a == null || measure.b === null) return null;
-  const { size, share, direction } = changeOfMeasure(kind, measure.a, measure.b);
+  const change = changeOfMeasure(kind, measure.a, measure.b);
+  // Bounds are of a ratio, and shares change in points.
+  const interval = kind.format === formatShare ? null : measure.interval;
   return (
     <span class="number">
       <span class="muted">{kind.label}</span> {kind.format(measure.a)} → {kind.format(measure.b)}{" "}
-      <span class={direction === "same" ? "" : `change-${direction}`}>{size || share}</span>
+      <span class={colourOfChange(change, interval)}>{change.size || change.share}</span>
     </span>
   );
 }

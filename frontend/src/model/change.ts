@@ -32,3 +32,8 @@ export function signedPoints(change: number): string {
   const points = Math.abs(100 * change);
   return points < 0.05 ? "" : `${change > 0 ? "+" : "−"}${points.toFixed(1)} points`;
 }
+
+/** A change of kernel time below this share says nothing, where it was not tested whether it is more than noise. */
+const FLOOR = 0.01;
+
+export const isSmall = (a: number, change: number): boolean => Math.abs(change) < FLOOR * a;

@@ -3,6 +3,8 @@ import { expect, it, test } from "vitest";
 import type { CompareResponse } from "../api/types";
 import {
   barAt,
+  changeOf,
+  changesOf,
   median,
   moduleBoxes,
   orderBars,
@@ -12,6 +14,8 @@ import {
   waterfallAxis,
   withNames,
 } from "./comparison";
+import { nodes } from "../testing/tree";
+import { buildTree, Rows } from "./group_tree";
 import { signedDuration, signedShare } from "./change";
 
 const compared = {
@@ -146,4 +150,28 @@ test("the largest bars in program order are named first, however narrow they are
   expect(orderLabels(bars, ["linear", "relu", "Data loader", "Launching"], 60).map(({ bar: place }) => place)).toEqual([
     2,
   ]);
+});
+
+test("all work, modules and ops of the tree have their change, in no row that one member lacks", () => {
+  const tree = buildTree(nodes(), "");
+  const rows = new Rows(tree, { sort: "", fold: false, visible: null }).visible(() => true);
+  const op = tree.nodes.op_id.find((id) => id !== null) ?? "";
+  const times = { level: 1, rows: 1, a_ns: 5, b_ns: 3 };
+  const changes = changesOf({
+    modules: [{ path: "/Net", ...times }],
+    ops: [{ op_id: op, a_ns: 4, b_ns: 6 }],
+    measures: { kernel_time: { a: 9, b: 7 } } as unknown as CompareResponse["measures"],
+  });
+  const told = rows.flatMap((row) => {
+    const change = changeOf(changes, tree, row);
+    return change === null ? [] : [[row.gathers ?? (row.isOp ? "op" : row.name), change.b_ns - change.a_ns]];
+  });
+  expect(new Map(told as [string, number][])).toEqual(
+    new Map([
+      ["all", -2],
+      ["Net", -2],
+      ["no op", 2],
+      ["op", 2],
+    ]),
+  );
 });

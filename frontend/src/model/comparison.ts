@@ -265,21 +265,34 @@ export interface Change {
   b_ns: number;
 }
 
-/** The changes of modules by their path. */
-export const changesOf = (modules: CompareResponse["modules"]): ReadonlyMap<string, Change> =>
-  new Map(modules.map((one) => [one.path, one]));
+/** The changes that rows of the tree are told: of modules by their path, of ops by their id, and of all work. */
+export interface Changes {
+  modules: ReadonlyMap<string, Change>;
+  ops: ReadonlyMap<string, Change>;
+  all: Change | null;
+}
 
-/** The change of a row of the tree, of a folded one the sum over its members; null where one has no counterpart, and of ops. */
-export function changeOf(changes: ReadonlyMap<string, Change>, tree: Tree, row: TreeRow): Change | null {
-  if (row.isOp || changes.size === 0) return null;
+export function changesOf(comparison: Pick<CompareResponse, "modules" | "ops" | "measures">): Changes {
+  const { a, b } = comparison.measures.kernel_time ?? { a: null, b: null };
+  return {
+    modules: new Map(comparison.modules.map((one) => [one.path, one])),
+    ops: new Map(comparison.ops.map((one) => [one.op_id, one])),
+    all: a === null || b === null ? null : { a_ns: a, b_ns: b },
+  };
+}
+
+/** The change of a row of the tree, of a folded one the sum over its members; null where one has no counterpart. */
+export function changeOf({ modules, ops, all }: Changes, tree: Tree, row: TreeRow): Change | null {
+  if (row.gathers === "all") return all;
   const sum = { a_ns: 0, b_ns: 0 };
   for (const member of row.members) {
-    const one = changes.get(pathOf(tree, member).replace(/\/$/, ""));
+    const op = tree.nodes.op_id[member] ?? null;
+    const one = op === null ? modules.get(pathOf(tree, member).replace(/\/$/, "")) : ops.get(op);
     if (one === undefined) return null;
     sum.a_ns += one.a_ns;
     sum.b_ns += one.b_ns;
   }
-  return sum;
+  return row.members.length === 0 ? null : sum;
 }
 
 /** The first A and the first B with the names of their runs, where these tell them apart; those in code are names of ops. */

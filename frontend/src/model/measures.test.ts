@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { boundsOf, changeOfMeasure, measureKinds } from "./measures";
+import { boundsOf, changeOfMeasure, colourOfChange, measureKinds } from "./measures";
 
 const kindOf = (key: string) => {
   const kind = measureKinds("Matrix Core").find((each) => each.key === key);
@@ -43,4 +43,11 @@ test("nothing is said of a side that is unknown, nor of bytes that round to the 
 test("the bounds of an estimate share one unit", () => {
   expect(boundsOf({ interval: [0.276, 0.282] })).toBe("−72.4 to −71.8 %");
   expect(boundsOf({ interval: null })).toBe("");
+});
+
+test("colours no change that may be none", () => {
+  const change = changeOfMeasure(kindOf("idle_time"), 100e3, 135e3);
+  expect(colourOfChange(change, null)).toBe("change-more");
+  expect(colourOfChange(change, [1.1, 1.4])).toBe("change-more");
+  expect(colourOfChange(change, [0.9, 1.4])).toBe("muted");
 });

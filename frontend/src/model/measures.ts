@@ -1,5 +1,5 @@
 /** The main numbers of both sides of a comparison: what they are called and how they are written, on every page. */
-import type { CompareMeasure } from "../api/types";
+import type { CompareMeasure, CompareResponse } from "../api/types";
 import { formatBytes } from "../format/bytes";
 import { formatCount, significant } from "../format/number";
 import { formatShare } from "../format/share";
@@ -68,6 +68,20 @@ export function changeOfMeasure({ format, isCost }: MeasureKind, a: number | nul
     format === formatDuration ? signedDuration(change) : `${change > 0 ? "+" : "−"}${format(Math.abs(change))}`;
   return { size: `${arrow} ${size}`, share, direction: isCost ? directionOf(change) : "same" };
 }
+
+/** How a change is coloured: one that may be none is neither better nor worse. */
+export function colourOfChange({ direction }: MeasuredChange, interval: CompareMeasure["interval"]): string {
+  const [low, high] = interval ?? [1, 1];
+  if (interval !== null && low <= 1 && high >= 1) return "muted";
+  return direction === "same" ? "" : `change-${direction}`;
+}
+
+/** What recordings of other amounts of work have less of is no better. */
+const OF_ALL: ReadonlySet<string> = new Set(["kernel_time", "kernels", "idle_time"]);
+
+/** Whether a measure is the sum over recordings that may have done other amounts of work. */
+export const isInTotal = ({ key }: MeasureKind, per: CompareResponse["per"]): boolean =>
+  per === "capture" && OF_ALL.has(key);
 
 /** The bounds of an estimate: `−72.4 to −71.8 %`; empty without. */
 export function boundsOf({ interval }: Pick<CompareMeasure, "interval">): string {

@@ -6,7 +6,7 @@ import { exactNumber, formatCalls, formatCount, formatNumber } from "../../forma
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { inUnit, momentInUnit, readableAndExact } from "../../format/time";
-import { arrowOf, directionOf, signedShare } from "../../model/change";
+import { arrowOf, directionOf, isSmall, signedShare } from "../../model/change";
 import { shortKernelName } from "../../model/kernel_name";
 import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";
@@ -94,13 +94,10 @@ export function TableCell(props: TableCellProps) {
 /** Columns of changes, which have a sign, an arrow and a colour. */
 const CHANGES: ReadonlySet<string> = new Set(["change_ns", "change_fraction", "work_ns", "speed_ns"]);
 
-/** A change of kernel time below this share is called noise where it could be tested. */
-const FLOOR = 0.01;
-
 /** Whether a row's change is noise, or too small to be called anything else where it was not tested. */
 function isNoise({ told, a_ns: a, change_ns: change }: Row): boolean {
   if (told === "no") return true;
-  return told !== "yes" && typeof a === "number" && typeof change === "number" && Math.abs(change) < FLOOR * a;
+  return told !== "yes" && typeof a === "number" && typeof change === "number" && isSmall(a, change);
 }
 
 interface ChangeCellProps {

@@ -4,7 +4,7 @@ import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inUnit, readableAndExact, type TimeUnit } from "../../format/time";
 import { causesTip } from "../../model/causes";
 import { type Change } from "../../model/comparison";
-import { arrowOf, directionOf, signedDuration } from "../../model/change";
+import { arrowOf, directionOf, isSmall, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
 import { limitedNs, mayBeMoreOps, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
@@ -147,10 +147,11 @@ function ChangeCell({ change }: { change: Change | null }) {
   const ns = change.b_ns - change.a_ns;
   return (
     <span
-      class={`number change-${directionOf(ns)}`}
+      class={isSmall(change.a_ns, ns) ? "number muted" : `number change-${directionOf(ns)}`}
       data-tip={`${formatDuration(change.a_ns)} → ${formatDuration(change.b_ns)}`}
     >
-      {arrowOf(ns)} {signedDuration(ns)}
+      {isSmall(change.a_ns, ns) ? "" : `${arrowOf(ns)} `}
+      {signedDuration(ns)}
     </span>
   );
 }

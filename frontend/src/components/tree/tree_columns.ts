@@ -1,4 +1,5 @@
 /** The columns of the tree: what they say, how wide they are, which of them fit. */
+import type { CompareResponse } from "../../api/types";
 import type { Measure } from "../../model/tree_values";
 import { fitting } from "../../model/column_fit";
 
@@ -10,11 +11,14 @@ export interface TreeColumn {
   tier?: number;
 }
 
+/** Of what the changes are, unlike the times beside them. */
+const PER = { iteration: "Change per Iteration", call: "Change per Run", capture: "Change" } as const;
+
 /** Without GPU work in the recording it is not known which ops use the units, and how long they take on a GPU. */
 export const columnsFor = (
   unit: string,
   core: string,
-  has: { limited: boolean; onGpu: boolean; rated: boolean; change: boolean },
+  has: { limited: boolean; onGpu: boolean; rated: boolean; change: CompareResponse["per"] | null },
 ): TreeColumn[] => {
   const { limited, onGpu, rated } = has;
   const always = (column: TreeColumn): TreeColumn[] => [column];
@@ -31,12 +35,13 @@ export const columnsFor = (
       label: "GPU Time",
       about: "Time in which kernels, copies and memsets of the ops were running.",
     }),
-    ...(has.change
+    ...(has.change !== null
       ? ([
           {
             key: "change",
-            label: "Change",
-            about: "Kernel time of an iteration less that of the baseline A, of modules that both have.",
+            label: PER[has.change],
+            about:
+              "Kernel time less that of the baseline A, of modules and ops that both have, by unit of comparison: not a sum over iterations, as times beside it are.",
           },
         ] as const)
       : []),
@@ -112,7 +117,7 @@ const OWN_WIDTH: Readonly<Record<string, number>> = {
   limited: 200,
   gpu_share: 78,
   bound: 118,
-  change: 96,
+  change: 110,
 };
 const TIME_WIDTH = 104;
 export function widthOf(key: TreeColumn["key"], available: number): number {

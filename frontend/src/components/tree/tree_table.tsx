@@ -35,12 +35,12 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const shown = useMemo(() => rows.visible(isOpen), [rows, isOpen]);
   const baseline = useBaseline();
   const head = useRef<HTMLTableRowElement>(null);
-  const changes = useMemo(() => changesOf(baseline.data?.modules ?? []), [baseline.data]);
+  const changes = useMemo(() => (baseline.data === null ? null : changesOf(baseline.data)), [baseline.data]);
   const all = columnsFor(matrixUnit, shortUnit(matrixUnit), {
     limited: tree.rows.tree.causes.length > 0,
     onGpu,
     rated: onGpu && isRated(tree.rows.tree),
-    change: baseline.data !== null,
+    change: baseline.data?.per ?? null,
   });
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
   // A column of which every row would say the same says it once, below.
@@ -250,7 +250,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                         matrixUnit={matrixUnit}
                         unit={unitOf(key)}
                         total={total(isTime(key) ? key : "gpu_time_ns")}
-                        change={changeOf(changes, tree.rows.tree, row)}
+                        change={changes === null ? null : changeOf(changes, tree.rows.tree, row)}
                       />
                     </td>
                   ))}

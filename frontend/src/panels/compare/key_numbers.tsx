@@ -4,7 +4,14 @@ import { Panel } from "../../components/panel";
 import { UNKNOWN } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
-import { boundsOf, changeOfMeasure, measureKinds, type MeasureKind } from "../../model/measures";
+import {
+  boundsOf,
+  changeOfMeasure,
+  colourOfChange,
+  isInTotal,
+  measureKinds,
+  type MeasureKind,
+} from "../../model/measures";
 
 interface Row extends Pick<CompareMeasure, "a" | "b" | "is_least" | "interval"> {
   kind: MeasureKind;
@@ -63,10 +70,7 @@ interface MeasureRowProps {
 function MeasureRow({ row, changes, bounded }: MeasureRowProps) {
   const { kind, a, b } = row;
   const change = changeOfMeasure(kind, a, b);
-  const [low, high] = row.interval ?? [1, 1];
-  // One that may be none is neither better nor worse.
-  const isSure = row.interval === null || low > 1 || high < 1;
-  const colour = !isSure ? "muted" : change.direction === "same" ? "" : `change-${change.direction}`;
+  const colour = colourOfChange(change, row.interval);
   return (
     <tr>
       <th scope="row">{row.label}</th>
@@ -94,7 +98,7 @@ function rowsOf(comparison: CompareResponse): Row[] {
     const measure = measures[kind.key];
     if (measure === undefined || (measure.a === null && measure.b === null)) return [];
     // Recordings of other amounts of work: less of it is not better.
-    if (per === "capture" && ["kernel_time", "kernels", "idle_time"].includes(kind.key)) {
+    if (isInTotal(kind, per)) {
       if (!measure.a && !measure.b) return [];
       return [{ ...measure, kind: { ...kind, isCost: false }, label: `${kind.label}, in total` }];
     }
