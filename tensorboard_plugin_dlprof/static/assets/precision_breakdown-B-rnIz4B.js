@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Bi as e,D as t,bn as n,ri as r,yn as i}from"./frame-CcwNq2jN.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=t(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return e(`div`,{children:[e(n,{segments:c,whole_ns:l,label:`Kernel time by precision, ${r(l)}`,height:24}),e(i,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};
