@@ -80,10 +80,10 @@ COLLECTIVE = "ifnull(rate.family, '') = 'collective'"
 """Condition that an op, or the longest of a group, communicates: nothing of it could be on Tensor Cores."""
 
 
-def on_tensor_cores(sums: str) -> str:
+def on_tensor_cores(sums: str, used: str = "tc_ns") -> str:
     """Expression for the share of kernel time on Tensor Cores, for the alias of the sums; NULL of collectives."""
-    known = f"({sums}.unknown_ns = 0 OR {sums}.tc_ns > 0) AND NOT {COLLECTIVE}"
-    return f"CASE WHEN {known} THEN {sums}.tc_ns * 1.0 / nullif({sums}.kernel_ns, 0) END"
+    known = f"({sums}.unknown_ns = 0 OR {sums}.{used} > 0) AND NOT {COLLECTIVE}"
+    return f"CASE WHEN {known} THEN {sums}.{used} * 1.0 / nullif({sums}.kernel_ns, 0) END"
 
 
 BOUND = f"CASE WHEN {COLLECTIVE} THEN 'communication' ELSE nullif(rate.bound, '') END"

@@ -95,8 +95,7 @@ OPS = Table(
         "LEFT JOIN model_summary AS summary ON summary.aggr_id = node.aggr_id AND summary.domain_id = op.domain_id",
         "LEFT JOIN category_summary AS all_ops ON all_ops.id = summary.nodes_total_id",
         REASONS_JOIN,
-        "LEFT JOIN (SELECT aggr_id, read_only_ops_id, kernel_ns, tc_kernel_ns AS tc_ns, unknown_ns "
-        "FROM ext_op_kernels) AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id",
+        "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id",
     ),
     columns=(
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
@@ -123,7 +122,7 @@ OPS = Table(
                nullable=True),
         Column("tensor_core_fraction", "On TC", "fraction",
                "Time of the op's kernels on Tensor Cores over the time of all its kernels; empty where it is unknown.",
-               on_tensor_cores("kernels"), nullable=True),
+               on_tensor_cores("kernels", "tc_kernel_ns"), nullable=True),
         *REASONS,
         Column("bound", "Bound by", "text",
                "What limits it: compute, memory, caches (data come faster than from memory), latency (kernels are too "

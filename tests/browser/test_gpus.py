@@ -118,7 +118,7 @@ def test_what_several_iterations_are_summed_in_says_so(page: Page, tensorboard: 
     rates = page.get_by_role("region", name="While Kernels Run")
     expect(rates.locator(".sum-note")).to_have_text(f"over {count} iterations")
     page.goto(tensorboard.page(run="amp", view="modules"))
-    expect(page.locator(".headline h2")).to_contain_text(f"in {count} iterations")
+    expect(page.get_by_role("main")).to_contain_text(f"sums of {count} iterations")
     expect(page.locator(".icicle-note")).to_have_text(f"Width: GPU time, sum of {count} iterations")
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(page.get_by_role("grid").first).to_be_visible()

@@ -93,7 +93,8 @@ def test_every_tool_answers_as_its_command(
                 each.update(state="", headline=None, captured_at=None, world_size=None)
         assert ("columns" in data["data"]) == ("describe" in given)
         printed = {key: value for key, value in printed.items() if key in data["data"]}
-        assert data["data"] == shortened(printed, given.get("rows", 20))[0], name
+        rows = max(given.get("rows", 20), len(printed.get("columns", ())))
+        assert data["data"] == shortened(printed, rows)[0], name
 
 
 def test_answers_are_short_and_tell_what_was_left_out() -> None:

@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.queries import summary
 from tensorboard_plugin_dlprof.queries.gaps import TABLES as GAPS
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_rows, iteration_source
+from tensorboard_plugin_dlprof.queries.memory_groups import TABLES as BLOCKS
 from tensorboard_plugin_dlprof.queries.ops import top_ops
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
@@ -30,7 +31,7 @@ def _links(sql: str) -> dict[str, int]:
 _CALLS = ("SCAN instance", "SCAN op_calls", "SCAN read_only_op_instances")
 
 
-@pytest.mark.parametrize("name", sorted(TABLES.keys() - GAPS.keys()))
+@pytest.mark.parametrize("name", sorted(TABLES.keys() - GAPS.keys() - BLOCKS.keys()))
 def test_no_table_reads_all_calls(three_steps: Path, name: str) -> None:
     """Of which there may be millions, without an index by op: a page of ops would read them for each of its rows."""
     table = find_table(name)
