@@ -98,7 +98,8 @@ def headline(profile: Profile) -> str:
         cached = size(cached_bytes(history))
         # Requests are rounded up; by how much, a snapshot tells of its end only.
         lost = " or lost to rounding" if history.measure == "requested" else ""
-        reserved = f" Reserved {size(int(history.reserved_bytes.max()))}: {cached} of it cached{lost}, not in use."
+        most = size(int(history.reserved_bytes.max()))
+        reserved = f" At most {most} were reserved, {cached} of it then cached{lost}, not in use."
     failed = next(
         ((each.device, each.out_of_memory[0][1]) for each in profile.memory_histories if each.out_of_memory), None
     )
@@ -127,7 +128,7 @@ def _reached_in(history: History, peak: Peak) -> str:
     if not peak.state or block == len(history.blocks.allocated) or history.blocks.allocated[block] != peak.state - 1:
         return ""
     owner = history.owners[history.blocks.owner[block]]
-    return f", reached in {owner}" if owner else ""
+    return f", reached in `{owner}`" if owner else ""
 
 
 def _device(profile: Profile, history: History, candidate: IterationCandidate, at_ns: int | None) -> dict[str, Any]:

@@ -23,13 +23,15 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     recorded_tracks,
 )
 from tensorboard_plugin_dlprof.queries.window_hits import SEARCHED, named
-from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, DEVICE, OP, STREAM
+from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, DEVICE, OP, RANGE, STREAM
 
 MOST_WORKS = 5
 """Pieces of work that are named for a call."""
 _PARTS_SEARCHED = 6
 _MOST_PARTS_SEARCHED = 1_400
 """Parts of a track that a search reads: of ten million items."""
+_MOST_PARTS_OF_OP = 64
+"""Parts of a stream that are read for what an op or range launched."""
 FARTHEST_NS = 1 << 60
 _AROUND_NS = 60_000_000_000
 """How far a gap is followed beyond the moment that was asked for."""
@@ -62,6 +64,10 @@ def _item(con: sqlite3.Connection, tracks: list[TrackRow], number: int) -> dict[
             answer["delay_ns"] = max(answer["start"] - call["start"] - call["duration"], 0)
             answer["starts_before_call"] = answer["start"] < call["start"]
             answer["op"] = _op_around(con, tracks, call)
+    elif track.kind in (OP, RANGE):
+        works, count, ns = _launched_in(con, tracks, answer)
+        answer["works"] = works
+        answer["launched"] = None if count is None else {"count": count, "ns": ns}
     elif track.kind == CALL:
         answer["op"] = _op_around(con, tracks, answer)
         answer["works"] = _works_of(con, tracks, answer)
@@ -141,6 +147,44 @@ def _works_of(con: sqlite3.Connection, tracks: list[TrackRow], call: dict[str, A
             if len(result) or number == _PARTS_SEARCHED:
                 break
     return sorted(works, key=lambda work: int(work["start"]))[:MOST_WORKS]
+
+
+def _launched_in(
+    con: sqlite3.Connection, tracks: list[TrackRow], op: dict[str, Any]
+) -> tuple[list[dict[str, Any]], int | None, int]:
+    """The longest work that calls within an op or range launched, how many these are, and the sum of their times.
+
+    None in place of the number where there is too much to read.
+    """
+    start, stop = op["start"], op["start"] + op["duration"]
+    found: list[tuple[int, int, int, TrackRow, Items]] = []
+    for calls in tracks:
+        if calls.kind != CALL or (calls.process, calls.thread) != (op["process"], op["thread"]):
+            continue
+        within = items_in(con, calls, start, stop)
+        within = within.select(within.start >= start)
+        if not len(within.number):
+            continue
+        first, last = int(within.number[0]), int(within.number[-1])
+        end = calls.first_item + calls.items
+        for track in tracks:
+            if track.kind != STREAM:
+                continue
+            for part, items in enumerate(items_by_part(con, track, start, FARTHEST_NS)):
+                if part == _MOST_PARTS_OF_OP:
+                    return [], None, 0
+                rows = np.flatnonzero((items.call >= first) & (items.call <= last))
+                lengths = (items.stop - items.start)[rows].tolist()
+                found += [
+                    (length, int(items.number[row]), int(row), track, items)
+                    for row, length in zip(rows.tolist(), lengths, strict=True)
+                ]
+                # A stream runs in order what a thread launches into it.
+                if ((items.call > last) & (items.call < end)).any():
+                    break
+    longest = sorted(found, key=lambda each: (-each[0], each[1]))[:MOST_WORKS]
+    works = [_about(con, track, items.select(np.array([row]))) for _, _, row, track, items in longest]
+    return works, len(found), sum(each[0] for each in found)
 
 
 def gap(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:

@@ -212,6 +212,25 @@ class Names:
         (numbers,) = rows.fetchone()
         return np.fromstring(numbers or "", np.int64, sep=",")
 
+    def launched_by(self, text: str) -> dict[str, Int64s]:
+        """By table the kernels, copies and others that ops launched whose path contains a text."""
+        condition = containing(text)
+        where = condition.sql.format("op.op_name")
+        return {
+            table: np.array(
+                [
+                    number
+                    for (number,) in self._con.execute(
+                        f"SELECT work.id FROM {works} AS work "
+                        f"JOIN read_only_ops AS op ON op.id = work.read_only_ops_id WHERE {where}",
+                        condition.values,
+                    )
+                ],
+                np.int64,
+            )
+            for table, works in _WORKS.items()
+        }
+
 
 def table_keys(kind: str, work_class: Int64s, ref: Int64s) -> list[tuple[str, int]]:
     """Where what is known of items of a kind of track is: a table of ``_NAMES``, and the id there."""
@@ -221,9 +240,18 @@ def table_keys(kind: str, work_class: Int64s, ref: Int64s) -> list[tuple[str, in
 
 def _table(kind: str, number: int) -> str:
     if kind == STREAM:
-        return {COPY: "memcpy", SET: "memset", GRAPH: "graph"}.get(number, "launch")
+        return TABLE_OF_CLASS.get(number, "launch")
     return "op" if kind == OP else "text"
 
+
+TABLE_OF_CLASS = {COPY: "memcpy", SET: "memset", GRAPH: "graph"}
+"""Where work of a class is, which is no kernel: those are launches."""
+_WORKS = {
+    "launch": "launches",
+    "memcpy": "read_only_memcpys",
+    "memset": "read_only_memsets",
+    "graph": "ext_graph_launches",
+}
 
 _SEARCHES = {
     "launch": "SELECT group_concat(work.id) FROM launches AS work "

@@ -6,8 +6,10 @@ import sqlite3
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.queries.tracks import (
+    TABLE_OF_CLASS,
     Int64s,
     Items,
     Names,
@@ -16,7 +18,7 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     parts_in,
     recorded_tracks,
 )
-from tensorboard_plugin_dlprof.timeline.tables import COPY, GRAPH, OP, RANGE, SET, STREAM
+from tensorboard_plugin_dlprof.timeline.tables import OP, RANGE, STREAM
 
 SEARCHED = (STREAM, OP, RANGE)
 """Kinds of tracks whose items have names to search for."""
@@ -59,14 +61,20 @@ def hits_in(
     hair = max((stop_ns - start_ns) * _HAIR // width, 1)
     listed: list[tuple[int, int, int]] = []
     count = 0
+    # What an op launched is drawn with it, but is not called so: it does not count.
+    launched = names.launched_by(text) if any(track.kind == STREAM for track in tracks) else {}
     for track in tracks:
         refs = names.holding(track, text)
         starts, stops = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for items in items_by_part(con, track, start_ns, stop_ns) if len(refs) else ():
-            hits = named(track, items, refs)
+        drawn = launched if track.kind == STREAM else {}
+        is_any = len(refs) or any(len(some) for some in drawn.values())
+        for items in items_by_part(con, track, start_ns, stop_ns) if is_any else ():
+            found = _are_named(track, items, refs)
+            hits = items.select(found)
             count += len(hits.start)
-            starts.append(hits.start)
-            stops.append(hits.stop)
+            shown = items.select(found | _are_launched(items, drawn)) if drawn else hits
+            starts.append(shown.start)
+            stops.append(shown.stop)
             rows = zip(*(each[:MOST_LISTED].tolist() for each in (hits.start, hits.stop, hits.number)), strict=True)
             listed = sorted([*listed, *rows])[:MOST_LISTED]
         start, stop = _merged(np.concatenate(starts), np.concatenate(stops), hair)
@@ -80,8 +88,24 @@ def hits_in(
 
 def named(track: TrackRow, items: Items, refs: Int64s) -> Items:
     """The items that ``Names.holding`` found: copies, sets and graphs are rows of other tables than kernels."""
+    return items.select(_are_named(track, items, refs))
+
+
+def _are_named(track: TrackRow, items: Items, refs: Int64s) -> npt.NDArray[np.bool_]:
     found = np.isin(items.ref, refs)
-    return items.select(found & ~np.isin(items.work_class, (COPY, SET, GRAPH)) if track.kind == STREAM else found)
+    return found & ~np.isin(items.work_class, list(TABLE_OF_CLASS)) if track.kind == STREAM else found
+
+
+def _are_launched(items: Items, launched: dict[str, Int64s]) -> npt.NDArray[np.bool_]:
+    """Which work of a stream is among ``Names.launched_by``."""
+    kernels = ~np.isin(items.work_class, list(TABLE_OF_CLASS)) & np.isin(items.ref, launched["launch"])
+    return np.logical_or.reduce(
+        [kernels]
+        + [
+            (items.work_class == number) & np.isin(items.ref, launched[table])
+            for number, table in TABLE_OF_CLASS.items()
+        ]
+    )
 
 
 def _merged(start: Int64s, stop: Int64s, hair: int) -> tuple[Int64s, Int64s]:

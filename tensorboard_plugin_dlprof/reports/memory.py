@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import Any
 
 from tensorboard_plugin_dlprof.metadata import VERSION
@@ -31,7 +30,7 @@ def memory_page(answer: dict[str, Any], top: int) -> Iterator[str]:
         top: Rows of each list of modules and ops.
     """
     yield document_head(f"GPU memory: {answer['source']}", f"tensorboard-plugin-dlprof {VERSION}")
-    yield f"<section><p class=answer>{escape(answer['headline'])}</p></section>\n"
+    yield f"<section><p class=answer>{markup.with_code(answer['headline'])}</p></section>\n"
     for device, each in answer["devices"].items():
         yield _held(device, each) + "\n"
         for key, rows, heading in _LISTS:

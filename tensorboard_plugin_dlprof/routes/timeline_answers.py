@@ -113,6 +113,13 @@ class Beside(Struct):
     duration: int
 
 
+class Launched(Struct):
+    """All that an op or range launched."""
+
+    count: int
+    ns: int
+
+
 class TimelineItem(Struct):
     """One item, with what launched it, or what it launched."""
 
@@ -131,6 +138,7 @@ class TimelineItem(Struct):
     call: TimelineItem | UnsetType | None = UNSET
     op: TimelineItem | UnsetType | None = UNSET
     works: list[TimelineItem] | UnsetType = UNSET
+    launched: Launched | UnsetType | None = UNSET
     delay_ns: int | UnsetType = UNSET
     starts_before_call: bool | UnsetType = UNSET
     before: Beside | UnsetType | None = UNSET

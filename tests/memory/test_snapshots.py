@@ -240,7 +240,7 @@ def test_what_is_cached_is_what_the_peak_leaves_of_the_reserved(tmp_path: Path) 
     path = tmp_path / "s.pickle"
     path.write_bytes(pickle.dumps({"segments": [segment], "device_traces": [events]}))
     headline = memory_of_source(path, None, lambda stage, fraction: None)["headline"]
-    assert "Reserved 1000 bytes: 100 bytes of it cached" in headline
+    assert "At most 1000 bytes were reserved, 100 bytes of it then cached" in headline
 
 
 def test_a_last_small_segment_does_not_make_what_the_peak_used_cached(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_last_small_segment_does_not_make_what_the_peak_used_cached(tmp_path: 
     path = tmp_path / "s.pickle"
     path.write_bytes(pickle.dumps({"segments": segments, "device_traces": [events]}))
     memory = memory_of_source(path, None, lambda stage, fraction: None)
-    assert "Reserved 1020 bytes: 120 bytes of it cached" in memory["headline"]
+    assert "At most 1020 bytes were reserved, 120 bytes of it then cached" in memory["headline"]
 
 
 def test_odd_values_are_read_as_unknown(tmp_path: Path) -> None:

@@ -247,6 +247,26 @@ def test_a_search_finds_all_of_a_window(profile: Profile) -> None:
     assert profile.get(f"/timeline_hits?{window}&search=no%20such%20name")["count"] == 0
 
 
+def test_a_search_draws_what_the_ops_found_launched(profile: Profile) -> None:
+    """A kernel lies in the stretches of its stream when its op is searched for, and is not counted for that."""
+    about = profile.get("/timeline")
+    window = f"from={about['start']}&to={about['stop']}"
+    for track in about["tracks"]:
+        if track["kind"] != "stream":
+            continue
+        work = profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}&{FAR}")["item"]
+        path = work["facts"].get("op", "")
+        if not path or path in work["name"]:
+            continue
+        answer = profile.get(f"/timeline_hits?{window}&tracks={track['id']}&search={quote(path)}")
+        (drawn,) = answer["tracks"]
+        assert any(
+            about["start"] + start <= work["start"] < about["start"] + start + max(length, 1)
+            for start, length in zip(drawn["start"], drawn["duration"], strict=True)
+        )
+        assert answer["count"] == 0
+
+
 def test_an_item_names_its_call_and_op(profile: Profile) -> None:
     """A kernel's call began before it and its op around the call, where both are recorded."""
     about = profile.get("/timeline")
@@ -259,6 +279,14 @@ def test_an_item_names_its_call_and_op(profile: Profile) -> None:
             assert item["id"] == number
             there = profile.get(f"/timeline_item?track={track['id']}&at={item['start']}")["item"]
             assert there["start"] <= item["start"] <= there["start"] + there["duration"]
+            if track["kind"] in ("op", "range"):
+                times = [work["duration"] for work in item["works"]]
+                assert times == sorted(times, reverse=True)
+                assert item["launched"]["ns"] >= sum(times)
+                assert (item["launched"]["ns"] == sum(times)) == (item["launched"]["count"] == len(times))
+                for work in item["works"]:
+                    start = profile.get(f"/timeline_item?id={work['id']}")["call"]["start"]
+                    assert item["start"] <= start < item["start"] + item["duration"]
             call = item.get("call")
             if call:
                 assert item["starts_before_call"] or item["start"] >= call["start"]

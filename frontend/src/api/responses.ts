@@ -1113,6 +1113,12 @@ export interface LaunchStatistics {
   queue: QueueLengths;
 }
 
+/** All that an op or range launched. */
+export interface Launched {
+  count: number;
+  ns: number;
+}
+
 /** A profile that is worth comparing with. */
 export interface LikelyBaseline {
   /** Its id. */
@@ -1761,6 +1767,7 @@ export interface TimelineItem {
   call?: TimelineItem | null;
   op?: TimelineItem | null;
   works?: TimelineItem[];
+  launched?: Launched | null;
   delay_ns?: number;
   starts_before_call?: boolean;
   before?: Beside | null;

@@ -22,6 +22,7 @@ it("cuts a path in a sentence where it is too long to be read there", () => {
   expect(shortPath("/model/encoder/linear")).toBe("/model/encoder/linear");
   expect(shortPath(`/${"range/".repeat(12)}block/conv2d`)).toBe(`…/${"range/".repeat(7)}block/conv2d`);
   expect(shortPath("")).toBe("");
+  expect(shortPath("unassociated_cudaMemcpyAsync")).toBe("cudaMemcpyAsync");
 });
 
 describe("placesApart", () => {

@@ -1,5 +1,5 @@
 /** Places of ops that are cut where a part of them begins. */
-import { splitPath } from "./kernel_name";
+import { UNASSOCIATED, labelOf, splitPath } from "./kernel_name";
 
 /** A place such as `/model/encoder/attention/` without its first parts, as far as the room needs: `…/attention/`. */
 export function shortPlace(place: string, room: number, widthOf: (text: string) => number): string {
@@ -13,8 +13,9 @@ export function shortPlace(place: string, room: number, widthOf: (text: string) 
 
 const MOST_LETTERS = 60;
 
-/** The path of an op within a sentence, which a long one would push out of sight. */
+/** The path of an op within a sentence, which a long one would push out of sight; of work without an op its name. */
 export function shortPath(path: string): string {
+  if (path.startsWith(UNASSOCIATED)) return labelOf(path);
   const { place, name } = splitPath(path);
   return shortPlace(place, MOST_LETTERS - name.length, (text) => text.length) + name;
 }

@@ -15,6 +15,7 @@ import {
   rowsOf,
   stepOf,
   streamsShown,
+  threadNumbers,
   within,
   withoutEmptyHost,
   zoomed,
@@ -32,6 +33,20 @@ const track = (id: number, kind: TrackInfo["kind"], more: Partial<TrackInfo>): T
   launches: 0,
   level: 0,
   ...more,
+});
+
+describe("threads", () => {
+  it("are numbered by what they launch, as their tracks are", () => {
+    const tracks = [
+      track(1, "op", { process: 1, thread: 7, launches: 1 }),
+      track(2, "op", { process: 1, thread: 25738, launches: 9 }),
+    ];
+    expect([...threadNumbers(tracks)]).toEqual([
+      ["1/25738", 1],
+      ["1/7", 2],
+    ]);
+    expect(rowsOf(tracks, new Set()).map(({ label }) => label)).toEqual(["ops · thread 1", "ops · thread 2"]);
+  });
 });
 
 describe("the window", () => {

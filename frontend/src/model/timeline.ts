@@ -90,6 +90,25 @@ const HEIGHTS = {
 const MOST_STREAMS = 12;
 const MOST_THREADS = 2;
 
+export const threadKey = ({ process, thread }: Pick<TrackInfo, "process" | "thread">): string => `${process}/${thread}`;
+
+/** The tracks of each thread, first of what launches most. */
+function threadsOf(tracks: readonly TrackInfo[]): [string, TrackInfo[]][] {
+  const ofThread = new Map<string, TrackInfo[]>();
+  for (const track of tracks)
+    if (track.thread !== undefined) {
+      const key = threadKey(track);
+      ofThread.set(key, [...(ofThread.get(key) ?? []), track]);
+    }
+  const weight = (own: readonly TrackInfo[]): number =>
+    own.reduce((sum, { launches, kind, items }) => sum + launches * 1000 + (kind === "op" ? items / 1e6 : 0), 0);
+  return [...ofThread.entries()].sort(([, a], [, b]) => weight(b) - weight(a));
+}
+
+/** The numbers that threads have on the screen. */
+export const threadNumbers = (tracks: readonly TrackInfo[]): ReadonlyMap<string, number> =>
+  new Map(threadsOf(tracks).map(([key], place) => [key, place + 1]));
+
 /**
  * The rows from top to bottom; `toggled` are the folds that the user opened or closed. Of several GPUs only `main` is open at
  * first, or the first one.
@@ -114,15 +133,7 @@ export function rowsOf(
   const fold = (key: string, label: string, open: boolean): void => {
     rows.push({ key: `fold:${key}`, kind: "more", label, track: 0, height: HEIGHTS.more, fold: key, open });
   };
-  const ofThread = new Map<string, TrackInfo[]>();
-  for (const track of tracks)
-    if (track.thread !== undefined) {
-      const key = `${track.process}/${track.thread}`;
-      ofThread.set(key, [...(ofThread.get(key) ?? []), track]);
-    }
-  const weight = (own: readonly TrackInfo[]): number =>
-    own.reduce((sum, { launches, kind, items }) => sum + launches * 1000 + (kind === "op" ? items / 1e6 : 0), 0);
-  const threads = [...ofThread.entries()].sort(([, a], [, b]) => weight(b) - weight(a));
+  const threads = threadsOf(tracks);
   const order: TrackKind[] = ["range", "op", "call"];
   threads.forEach(([, own], place) => {
     if (place === MOST_THREADS) {

@@ -6,7 +6,7 @@ import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
-import { classInWords } from "../../model/timeline";
+import { classInWords, threadKey } from "../../model/timeline";
 import type { View } from "../../model/timeline_link";
 import type { Beside, TimelineGap, TimelineItem } from "../../api/types";
 import { Icon } from "../../components/icon";
@@ -27,6 +27,8 @@ interface DetailsProps extends GapProps {
 
 interface ItemProps {
   unit: string;
+  /** As the tracks number them. */
+  threads: ReadonlyMap<string, number>;
   onItem: (id: number) => void;
 }
 
@@ -262,9 +264,15 @@ function OpOf({ item }: { item: TimelineItem }) {
   return <Fact name="op">{typeof id === "string" ? <ViewLink to={showingOp("ops", id)}>{name}</ViewLink> : name}</Fact>;
 }
 
+/** As its tracks are called, and its id. */
+function threadInWords(threads: ReadonlyMap<string, number>, process: number, thread: number): string {
+  const number = threads.size > 1 ? threads.get(threadKey({ process, thread })) : undefined;
+  return number === undefined ? String(thread) : `${number} (${thread})`;
+}
+
 const triple = (value: unknown): string => (Array.isArray(value) ? value.join(" × ") : "");
 
-function ItemFacts({ item, onItem }: { item: TimelineItem } & ItemProps) {
+function ItemFacts({ item, threads, onItem }: { item: TimelineItem } & ItemProps) {
   const { facts, call } = item;
   const grid = triple(facts.grid);
   return (
@@ -304,6 +312,14 @@ function ItemFacts({ item, onItem }: { item: TimelineItem } & ItemProps) {
               {formatDuration(work.duration)}
             </div>
           ))}
+          {item.launched && item.launched.count > item.works.length && (
+            <div class="muted">the longest of {formatCount(item.launched.count)}</div>
+          )}
+        </Fact>
+      )}
+      {item.launched && item.launched.count > 0 && (
+        <Fact name="GPU time">
+          <span data-tip={exactDuration(item.launched.ns)}>{formatDuration(item.launched.ns)}</span>
         </Fact>
       )}
       {grid !== "" && (
@@ -313,7 +329,7 @@ function ItemFacts({ item, onItem }: { item: TimelineItem } & ItemProps) {
       )}
       {typeof facts.bytes === "number" && <Fact name="size">{formatBytes(facts.bytes)}</Fact>}
       {item.kind === "op" && <Fact name="path">{item.name}</Fact>}
-      {item.thread !== undefined && <Fact name="thread">{formatCount(item.thread).replaceAll(",", "")}</Fact>}
+      {item.thread !== undefined && <Fact name="thread">{threadInWords(threads, item.process ?? 0, item.thread)}</Fact>}
     </dl>
   );
 }

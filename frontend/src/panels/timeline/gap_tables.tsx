@@ -5,11 +5,13 @@ interface GapTablesProps {
   links: Readonly<Record<string, string>>;
   /** The GPU, where there are several. */
   device: number | null;
+  /** Whether iterations are marked: without marks all gaps lie in the same. */
+  isMarked: boolean;
 }
 
 const EMPTY = "No GPU is idle in this window.";
 
-export function GapTables({ links, device }: GapTablesProps) {
+export function GapTables({ links, device, isMarked }: GapTablesProps) {
   const gaps = device === null ? "Gaps" : `Gaps of GPU ${device}`;
   return (
     <>
@@ -30,7 +32,7 @@ export function GapTables({ links, device }: GapTablesProps) {
         title={gaps}
         noun="gaps"
         selectable
-        first={["start_ns", "duration_ns", "cause", "op", "host", "iteration"]}
+        first={["start_ns", "duration_ns", "cause", "op", "host", ...(isMarked ? ["iteration"] : [])]}
         links={links}
         pageSize={10}
         empty={EMPTY}

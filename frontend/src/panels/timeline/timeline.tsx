@@ -42,6 +42,7 @@ import {
   panned,
   rowsOf,
   stepOf,
+  threadNumbers,
   within,
   withoutEmptyHost,
   zoomed,
@@ -145,6 +146,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const ofDashboard = useMainDevice();
   const main = wholeNumber(url["timeline.gpu"]) ?? ofDashboard;
   const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(",")), main), [overview, folded, main]);
+  const threads = useMemo(() => threadNumbers(overview.tracks), [overview]);
   const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
   const named = useMemo(
     () => rows.flatMap(({ kind, track }) => (SEARCHED.test(kind) ? [track] : [])).slice(0, MOST_SEARCHED),
@@ -515,6 +517,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
                   view={rest}
                   window={isMarked && here !== null ? `iteration ${here.iteration}` : "this window"}
                   unit={matrixUnit}
+                  threads={threads}
                   onNext={() => nextGap(true)}
                   onItem={showItem}
                   onBeside={showBeside}
@@ -531,7 +534,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
       </Panel>
       {device !== null && (
         <>
-          <GapTables links={links} device={devices.length > 1 ? device : null} />
+          <GapTables links={links} device={devices.length > 1 ? device : null} isMarked={isMarked} />
           <Launches device={device} range={range} />
         </>
       )}
