@@ -98,14 +98,10 @@ def _are_named(track: TrackRow, items: Items, refs: Int64s) -> npt.NDArray[np.bo
 
 def _are_launched(items: Items, launched: dict[str, Int64s]) -> npt.NDArray[np.bool_]:
     """Which work of a stream is among ``Names.launched_by``."""
-    kernels = ~np.isin(items.work_class, list(TABLE_OF_CLASS)) & np.isin(items.ref, launched["launch"])
-    return np.logical_or.reduce(
-        [kernels]
-        + [
-            (items.work_class == number) & np.isin(items.ref, launched[table])
-            for number, table in TABLE_OF_CLASS.items()
-        ]
-    )
+    found = ~np.isin(items.work_class, list(TABLE_OF_CLASS)) & np.isin(items.ref, launched["launch"])
+    for number, table in TABLE_OF_CLASS.items():
+        found |= (items.work_class == number) & np.isin(items.ref, launched[table])
+    return found
 
 
 def _merged(start: Int64s, stop: Int64s, hair: int) -> tuple[Int64s, Int64s]:
