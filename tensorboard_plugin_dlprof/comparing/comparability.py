@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.comparing.equal_work import first_input_elements
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.words import share
+from tensorboard_plugin_dlprof.units import percentage
 
 _MOST_OF_TIME = 0.5
 
@@ -164,7 +165,24 @@ def other_work(rows: Sequence[Row], input_size_ratio: float | None) -> Iterator[
     if ratio is not None:
         larger, size = ("B", ratio) if ratio > 1 else ("A", 1 / ratio)
         more = "more" if ratio > 1 else "less"
-        yield f"The inputs of {larger} are about {size:.2g} times as large, so B does {more} work per call."
+        each = _by_input(rows, ratio)
+        yield f"The inputs of {larger} are about {size:.2g} times as large, so B does {more} work per call{each}."
+
+
+_LEAST_BY_INPUT = 0.05
+"""The ratio of the inputs is not known better."""
+
+
+def _by_input(rows: Iterable[Row], ratio: float) -> str:
+    """How much kernel time B takes for as much input, of the ops that both have; empty where that is not known."""
+    both = [row for row in rows if row.a and row.b]
+    a_ns, b_ns = sum(row.a_ns for row in both), sum(row.b_ns for row in both)
+    if not a_ns or not b_ns:
+        return ""
+    change = b_ns / a_ns / ratio - 1
+    if abs(change) < _LEAST_BY_INPUT:
+        return ", in about the same kernel time for each unit of input"
+    return f", in about {percentage(abs(change))} {'more' if change > 0 else 'less'} kernel time for each unit of input"
 
 
 def _ratio_of_inputs(rows: Iterable[Row]) -> float | None:

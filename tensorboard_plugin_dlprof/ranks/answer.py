@@ -145,7 +145,7 @@ def _clock_sentence(clocks: Clocks, islands: int, is_aligned: bool, hosts: int |
             f"{short_duration(clocks.residual_ns)} (p90 {short_duration(clocks.residual_p90_ns)})."
         )
     if is_aligned:
-        return "Clocks: 1 host, and so one clock, though no collective is at hand to check it."
+        return "Clocks: 1 host, and so one clock, though no collective suits a check of it."
     if clocks.residual_ns is None or islands == 1:
         return "Clocks: not aligned; times of different hosts cannot be compared."
     return (

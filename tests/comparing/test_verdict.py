@@ -166,10 +166,14 @@ def test_inputs_of_another_size_are_no_change_of_speed(iterations: tuple[tuple[i
         recording([op("model/linear", time, shapes=f"[[{batch},64],[64,64]]")], iterations=each)
         for time, batch, each in ((60_000_000, 8, iterations[0]), (90_000_000, 32, iterations[1]))
     ]
-    for order, told in ((sides, "B are about 4 times as large, so B does more"), (sides[::-1], "A are about 4 times")):
+    for order, told, each in (
+        (sides, "B are about 4 times as large, so B does more", "63 % less"),
+        (sides[::-1], "A are about 4 times", "167 % more"),
+    ):
         comparison = compare(order[:1], order[1:])
         verdict = verdict_of(comparison)
         assert verdict.verdict == "cannot_tell"
         assert f"the inputs of {told}" in verdict.headline
+        assert f"in about {each} kernel time for each unit of input" in verdict.headline
         assert comparison.has_other_inputs
         assert sum("inputs" in sentence for sentence in comparison.comparability) == 1

@@ -207,18 +207,24 @@ function MeterCell({
   );
 }
 
+/** Letters at the end of a name that stay where it is cut: there are sizes and layouts, in which alike kernels differ. */
+const TAIL = 14;
+
 /** Between the kernels of a cell, the one with the most time first. */
 const AND = " + ";
 
 function KernelName({ name, full, apart }: { name: string; full: string; apart: string }) {
   const [first = "", ...rest] = name.split(AND);
   const others = rest.length;
+  const shown = shortKernelName(first);
   return (
     <span class="kernel-cell">
-      <span class="clip kernel-name" data-tip={full}>
-        {shortKernelName(first)}
+      <span class="kernel-name cut-within" data-tip={full}>
+        <span class="clip">{shown.slice(0, Math.max(shown.length - TAIL, 0))}</span>
+        <span>{shown.slice(-TAIL)}</span>
       </span>
-      {apart !== "" && <span class="muted nowrap kernel-name">{apart}</span>}
+      {/* Of several, a word of one of the others would be read as one of the first. */}
+      {apart !== "" && others === 0 && <span class="muted clip kernel-name apart">{apart}</span>}
       {others > 0 && <span class="muted nowrap">+{others} more</span>}
       <CopyButton key={full} text={full} what="the full name" walk={false} />
     </span>
