@@ -55,7 +55,7 @@ def headline(
     Args:
         wall_ns: mean length of a window.
         parts_ns: all parts of the GPU that computes least.
-        marked: whether windows are iterations; else the only one is all that was recorded.
+        marked: whether windows are iterations; else the only one is from the first to the last GPU work.
         unit: ``Tensor Core`` or ``Matrix Core``.
         missing_ns: queued time in which something runs that was not recorded.
         is_lower_bound: whether work is missing from the recording.
@@ -70,7 +70,7 @@ def headline(
     compute = sum(parts_ns[part] for part in COMPUTE)
     whole = short_duration(wall_ns)
     article = "an" if _BEFORE_A_VOWEL.match(whole) else "a"
-    whole = f"{article} {whole} iteration" if marked else f"the {whole} recorded"
+    whole = f"{article} {whole} iteration" if marked else f"the {whole} from first to last GPU work"
     if median_ns and few_make_the_mean(wall_ns, median_ns):
         whole += f" on average (median {short_duration(median_ns)})"
     if whose:

@@ -120,9 +120,7 @@ def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
             *(rates or [("Iterations a second", significant(1e9 / wall) if wall else "unknown", "From their mean.")]),
         ]
     else:
-        shown.append(
-            ("Recorded", short_duration(wall), "From the first to the last GPU work; no iterations are marked.")
-        )
+        shown.append(("First to last GPU work", short_duration(wall), "No iterations are marked."))
         shown += rates
     shown.append(
         ("Computing", f"{least}{_share(compute, wall)}", f"{short_duration(compute)} of {short_duration(wall)}.")

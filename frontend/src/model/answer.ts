@@ -34,9 +34,7 @@ export const leavesOut = ({ typical }: Pick<Diagnosis, "typical">): boolean =>
  */
 export function spanOf({ marked, mean }: Pick<Diagnosis, "marked" | "mean">, wall_ns: number | null): string {
   const isOther = wall_ns !== null && Math.abs(wall_ns - mean.wall_ns) > mean.wall_ns * LEAST_SHARE;
-  return !marked && isOther
-    ? `From the first to the last GPU work; DLProf's panels below are about all ${formatDuration(wall_ns)}.`
-    : "";
+  return !marked && isOther ? `DLProf's panels below are about all ${formatDuration(wall_ns)} recorded.` : "";
 }
 
 /** The sentence in pieces; numbers stand out, the place it names is code: `cudaMemcpyAsync` in `/step/item`. */
