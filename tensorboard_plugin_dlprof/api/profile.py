@@ -154,8 +154,8 @@ class Profile:
     def groups(self) -> pd.DataFrame:
         """One row per group of ops by path: ``path``, ``name``, ``level``, ``parent``, ``calls``, ``eligible_ops``,
         ``using_ops``, ``using_fraction``, and sums over the ops below: ``cpu_time_ns``, ``gpu_time_ns``,
-        ``cpu_overhead_ns``, ``gpu_idle_ns``, ``limited_ns`` (kernel time of eligible ops that do not use
-        Tensor Cores, or not well) and its main ``cause``. The last two are missing where ``ops`` has no causes.
+        ``cpu_overhead_ns``, ``gpu_idle_ns``, ``limited_ns`` (kernel time of eligible ops that is
+        not on Tensor Cores) and its main ``cause``. The last two are missing where ``ops`` has no causes.
         """
         return self._table("groups")
 

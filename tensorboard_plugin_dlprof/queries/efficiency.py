@@ -34,6 +34,18 @@ CAUSES: Mapping[str, str] = MappingProxyType(
 GAIN = "rate.measured_ns - rate.best_ns"
 """What an op, a row ``rate`` of ``ext_op_efficiency``, could gain, ns."""
 
+KEPT_OFF_NS = (
+    "CASE rate.cause WHEN '' THEN 0 WHEN 'no_name' THEN coalesce(kernels.unknown_ns, 0) ELSE max(rate.kernel_ns "
+    "- coalesce(kernels.tc_kernel_ns, 0) - coalesce(kernels.unknown_ns, 0), 0) END"
+)
+"""How long the kernels of an eligible op are off matrix units, ns: its cause costs nothing of what is on them.
+Where names do not tell, the time that may be off them. Of ``rate``, with ``KERNELS_OF_OP``."""
+
+KERNELS_OF_OP = (
+    "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
+    "AND kernels.read_only_ops_id = rate.read_only_ops_id"
+)
+
 MAX_DOTS = 1_000
 MAX_ITERATIONS = 1_000
 
@@ -68,7 +80,7 @@ class PrecisionTime(TypedDict):
 
 
 class CauseTime(TypedDict):
-    """Kernel time of the eligible ops that do not use matrix units well for the same cause."""
+    """Kernel time of eligible ops that is off matrix units for the same cause."""
 
     cause: str
     label: str
@@ -234,8 +246,9 @@ def _causes(connection: sqlite3.Connection, scope: Scope) -> list[CauseTime]:
     return records(
         connection,
         CauseTime,
-        "SELECT cause, cause AS label, count(*) AS ops, sum(kernel_ns) AS kernel_ns FROM ext_op_efficiency "
-        "WHERE aggr_id = ? AND cause <> '' GROUP BY cause ORDER BY sum(ext_op_efficiency.kernel_ns) DESC",
+        "SELECT cause, cause AS label, count(*) AS ops, sum(off_ns) AS kernel_ns FROM "
+        f"(SELECT rate.cause AS cause, {KEPT_OFF_NS} AS off_ns FROM ext_op_efficiency AS rate {KERNELS_OF_OP} "
+        "WHERE rate.aggr_id = ?) WHERE off_ns > 0 GROUP BY cause ORDER BY sum(off_ns) DESC",
         (scope.aggregation,),
         label=lambda cause: CAUSES.get(cause, str(cause)),
     )
@@ -247,8 +260,7 @@ def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
         "SELECT CASE WHEN rate.family = 'collective' THEN 'communication' WHEN rate.cause <> '' THEN rate.cause "
         "WHEN rate.bound = 'memory' THEN 'memory' ELSE 'other' END AS what, sum(rate.kernel_ns), "
         "sum(coalesce(kernels.tc_kernel_ns, 0)), sum(coalesce(kernels.unknown_ns, 0)) "
-        "FROM ext_op_efficiency AS rate LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
-        "AND kernels.read_only_ops_id = rate.read_only_ops_id WHERE rate.aggr_id = ? GROUP BY what",
+        f"FROM ext_op_efficiency AS rate {KERNELS_OF_OP} WHERE rate.aggr_id = ? GROUP BY what",
         (scope.aggregation,),
     )
     result: dict[str, int] = {}

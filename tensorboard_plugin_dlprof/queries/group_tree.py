@@ -13,6 +13,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.classify.directions import direction_in_words
 from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.queries.efficiency import KEPT_OFF_NS
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_op
 from tensorboard_plugin_dlprof.queries.numbers import whole
@@ -67,7 +68,7 @@ _SUMMED: Mapping[str, str] = MappingProxyType(
 _NOTHING = [0] * len(_SUMMED)
 
 _NODES = (
-    f"SELECT place.id, place.row_type, path.string, ident.string, direction.string, rate.cause, rate.kernel_ns, "
+    f"SELECT place.id, place.row_type, path.string, ident.string, direction.string, rate.cause, {KEPT_OFF_NS}, "
     f"{', '.join(_STORED.values())}, {', '.join(_SUMMED.values())} "
     "FROM group_ops AS place JOIN dictionary AS path ON path.id = place.group_op_full_name_id "
     "JOIN dictionary AS ident ON ident.id = place.group_op_full_id_id "
@@ -203,7 +204,7 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str) -> list[_Nod
             stored, sums = tuple(map(whole, numbers[:count])), _NOTHING
             if is_op:
                 sums = [whole(number) or 0 for number in numbers[count:]]
-            limited = limited_op(cause, limited_ns) if is_op and cause else None
+            limited = limited_op(cause, limited_ns) if is_op and whole(limited_ns) else None
             op_id, towards = str(ident) if is_op else None, direction_in_words(direction or "")
             nodes.append(_Node(number, str(path), op_id, towards, stored, sums, limited))
     # Parents before their children, a group before an op of the same path.

@@ -72,7 +72,7 @@ _USING = using_ops("path.string")
 
 _REASONS = (
     Column("limited_ns", "Limited Kernel Time", "duration_ns",
-           "Kernel time of eligible ops below that do not use Tensor Cores, or not well.", FILLED, sortable=False,
+           "Kernel time of eligible ops below that is not on Tensor Cores.", FILLED, sortable=False,
            filterable=False, hidden=True),
     Column("cause", KEPT_OFF, "text", "The cause of most of that time.", FILLED, nullable=True, sortable=False,
            filterable=False, hidden=True),

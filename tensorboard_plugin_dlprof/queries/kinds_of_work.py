@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF, cause_in_words
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import FILLED, Column
+from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
 NO_KERNELS = "copies and memsets"
 """A family that no kernel has: "copy" is that of kernels that copy, whose time is that of kernels."""
@@ -80,9 +81,10 @@ COLLECTIVE = "ifnull(rate.family, '') = 'collective'"
 """Condition that an op, or the longest of a group, communicates: nothing of it could be on Tensor Cores."""
 
 
-def on_tensor_cores(sums: str, used: str = "tc_ns") -> str:
-    """Expression for the share of kernel time on Tensor Cores, for the alias of the sums; NULL of collectives."""
-    known = f"({sums}.unknown_ns = 0 OR {sums}.{used} > 0) AND NOT {COLLECTIVE}"
+def on_tensor_cores(sums: str, eligible: str, used: str = "tc_ns") -> str:
+    """Expression for the share of kernel time on Tensor Cores, for the alias of the sums; NULL of collectives, and
+    where it is 0 and no op is ``eligible``, a condition: nobody misses there what could not be."""
+    known = f"({sums}.{used} > 0 OR {sums}.unknown_ns = 0 AND {eligible}) AND NOT {COLLECTIVE}"
     return f"CASE WHEN {known} THEN {sums}.{used} * 1.0 / nullif({sums}.kernel_ns, 0) END"
 
 
@@ -90,9 +92,11 @@ BOUND = f"CASE WHEN {COLLECTIVE} THEN 'communication' ELSE nullif(rate.bound, ''
 """Expression for what limits ``ext_op_efficiency AS rate``."""
 
 
+_ON_TENSOR_CORES = on_tensor_cores("ops", "ops.eligible_ops > 0")
+
 ON_TENSOR_CORES = Column("tensor_core_fraction", "On TC", "fraction",
                          "Time of kernels on Tensor Cores over the time of all kernels of these ops; empty where it is "
-                         "unknown.", on_tensor_cores("ops"), nullable=True)  # fmt: skip
+                         "unknown, and where no op is eligible.", _ON_TENSOR_CORES, nullable=True)  # fmt: skip
 
 _KERNEL_NS = "CASE WHEN ops.graph_ops = 0 THEN nullif(ops.kernel_ns, 0) END"
 
@@ -100,6 +104,11 @@ KERNEL_TIME = Column("kernel_time_ns", "Kernel Time", "duration_ns",
                      "Time of the kernels of these ops, without copies and memsets; empty without kernels, and with "
                      "CUDA graphs recorded as a whole.", _KERNEL_NS, nullable=True, hidden=True,
                      tier=2)  # fmt: skip
+
+ELIGIBLE_OPS = Column("eligible_ops", "TC Eligible Ops", "integer",
+                      "How many of the ops could use Tensor Cores; empty if none is known to be eligible but some may "
+                      "be.", at_least_sql("ops.eligible_ops", "ops.unknown_ns > 0 OR ops.graph_ops > 0"),
+                      nullable=True, hidden=True, tier=2)  # fmt: skip
 
 _FILLED: dict[str, Any] = {"sql": FILLED, "sortable": False, "filterable": False, "hidden": True, "tier": 2}
 
@@ -122,6 +131,7 @@ OF_TYPE = (
         **_FILLED,
     ),
     msgspec.structs.replace(KERNEL_TIME, **_FILLED),
+    msgspec.structs.replace(ELIGIBLE_OPS, **_FILLED),
     family_column("the op of the type that takes the most time", FILLED, listed=False),
 )
 """Filled in by ``fill_types``: in SQL, every type would read all patterns."""
@@ -134,7 +144,7 @@ _OF_TYPES = (
 def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
     """Fills in ``OF_TYPE``, for rows of types of ops."""
     of_work = family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family")
-    values = f"{on_tensor_cores('ops')}, {_KERNEL_NS}, {of_work}, {BOUND}, {cause_in_words('rate.cause')}"
+    values = f"{_ON_TENSOR_CORES}, {_KERNEL_NS}, {ELIGIBLE_OPS.sql}, {of_work}, {BOUND}, {cause_in_words('rate.cause')}"
     types = {
         op_type: filled
         for op_type, *filled in connection.execute(
@@ -144,9 +154,10 @@ def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], 
         )
     }
 
+    names = ("tensor_core_fraction", "kernel_time_ns", "eligible_ops", "family", "bound", "cause")
+
     def fill(row: Row) -> None:
-        on_cores, kernel_ns, kind, bound, cause = types.get(row["op_type"], (None,) * 5)
-        row.update(tensor_core_fraction=on_cores, kernel_time_ns=kernel_ns, family=kind, bound=bound, cause=cause)
+        row.update(zip(names, types.get(row["op_type"], (None,) * len(names)), strict=True))
 
     return fill
 

@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     BOUND,
     EFFICIENCY_OF_LONGEST,
+    ELIGIBLE_OPS,
     KERNEL_TIME,
     ON_TENSOR_CORES,
     PATTERN_SUMS,
@@ -99,8 +100,7 @@ _COLUMNS = (
     KERNEL_TIME,
     Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the ops launched.", "ops.kernel_calls",
            hidden=True, tier=1),
-    Column("eligible_ops", "TC Eligible Ops", "integer", "How many of the ops could use Tensor Cores.",
-           "ops.eligible_ops", hidden=True, tier=2),
+    ELIGIBLE_OPS,
     Column("longest_op", "Longest Op", "text", "The op that takes the most GPU time.", "longest.op_id", hidden=True,
            tier=2),
 )  # fmt: skip

@@ -121,8 +121,9 @@ OPS = Table(
                "At least one kernel of the op uses Tensor Cores; empty if that is unknown.", USING_OR_UNKNOWN,
                nullable=True),
         Column("tensor_core_fraction", "On TC", "fraction",
-               "Time of the op's kernels on Tensor Cores over the time of all its kernels; empty where it is unknown.",
-               on_tensor_cores("kernels", "tc_kernel_ns"), nullable=True),
+               "Time of the op's kernels on Tensor Cores over the time of all its kernels; empty where it is unknown, "
+               "and where the op is not eligible.",
+               on_tensor_cores("kernels", "node.tc_eligible <> 0", "tc_kernel_ns"), nullable=True),
         *REASONS,
         Column("bound", "Bound by", "text",
                "What limits it: compute, memory, caches (data come faster than from memory), latency (kernels are too "

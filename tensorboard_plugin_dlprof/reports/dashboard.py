@@ -315,7 +315,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
         time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
         fraction = row["tensor_core_fraction"] if where == "GPU" else None
         on_units = fraction or 0
-        otherwise = "unknown_kernel" if fraction is None else "other_kernel"
+        otherwise = "unknown_kernel" if fraction is None and row["eligible_ops"] != 0 else "other_kernel"
         other = _OF_FAMILY.get(str(row["family"]), otherwise) if where == "GPU" else "cpu"
         parts = [
             Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
@@ -331,7 +331,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
             f"×{row['ops']:,}",
             in_unit(time / iterations, length),
             share(time / total if total else None),
-            share(fraction) if has_units and fraction is not None and (fraction or row["eligible_ops"]) else "",
+            share(fraction) if has_units and fraction is not None else "",
             row.get("bound") or "",
             in_unit(gain / iterations, length) if gain > 0 and where == "GPU" else "",
         )

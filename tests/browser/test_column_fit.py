@@ -78,7 +78,7 @@ def test_the_cause_is_in_sight_on_a_laptop(page: Page, tensorboard: TensorBoard)
         assert {"GPU Time", "Op Name", "TC Eligible", "Using TC", "What Keeps It off TC"} <= set(columns), columns
         counts.append(len(columns))
     assert counts == sorted(counts)
-    # Two are the same in all rows. A table is fitted again a moment after the window is.
+    # One is the same in all rows. A table is fitted again a moment after the window is.
     expect(page.get_by_role("grid", name="Ops", exact=True).get_by_role("columnheader")).to_have_count(14)
 
 

@@ -158,6 +158,41 @@ def test_the_tree_tells_the_causes_of_every_node(tmp_path: Path) -> None:
         assert result == expected
 
 
+def test_a_cause_keeps_off_only_what_is_not_on_matrix_units(tmp_path: Path) -> None:
+    """Of a convolution on Tensor Cores with a transpose beside it that is the transpose, in every answer."""
+    shapes = [[64, 64, 56, 56], [64, 64, 3, 3]]
+    database = _database(tmp_path, Case([CONVOLUTION, TRANSPOSE], "c10::Half", shapes, "aten::cudnn_convolution"))
+    with closing(open_database(database)) as connection:
+        scope = find_scope(connection)
+        (cause,) = group_tree(connection, scope)["causes"] or []
+        assert (cause["label"], set(cause["kernel_ns"])) == ("Layout", {100_000})
+        rates = efficiency(connection, scope)
+        assert [(each["label"], each["kernel_ns"]) for each in rates["causes"]] == [("Layout", 100_000)]
+        assert {each["limit"]: each["kernel_ns"] for each in rates["limits"]} == {
+            "matrix_unit": 100_000,
+            "layout": 100_000,
+        }
+        groups = [row["limited_ns"] for row in stream(connection, _GROUPS, scope, PageRequest())]
+        assert set(groups) == {100_000}
+
+
+@pytest.mark.parametrize(
+    ("case", "share"),
+    [
+        (Case([ELEMENTWISE], "float", op="aten::relu"), None),
+        (Case([SGEMM], "float"), 0.0),
+        (Case([TENSOR], "c10::Half"), 1.0),
+    ],
+)
+def test_what_could_not_be_on_matrix_units_has_no_share_of_them(
+    tmp_path: Path, case: Case, share: float | None
+) -> None:
+    """0 is said of what could be: of an op, of ops by path, by name and by type."""
+    for table in ("ops", "op_paths", "op_names", "op_types", "efficiency"):
+        (row,) = _rows(tmp_path, case, table)
+        assert row["tensor_core_fraction"] == share, table
+
+
 @pytest.mark.parametrize("name", SOURCES)
 def test_causes_add_up_in_real_profiles(name: str, tmp_path: Path) -> None:
     """Each group's are the sums of its children's, the roots' those of Efficiency, and the flat table says the same."""

@@ -85,7 +85,7 @@ export interface CauseColumns {
   ops: number[];
 }
 
-/** Kernel time of the eligible ops that do not use matrix units well for the same cause. */
+/** Kernel time of eligible ops that is off matrix units for the same cause. */
 export interface CauseTime {
   cause: string;
   /** The cause in words, as in the table. */

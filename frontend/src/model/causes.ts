@@ -37,7 +37,7 @@ export function causesTip(causes: readonly RowCause[], limitedNs: number, matrix
     ({ label, kernelNs, ops }) => `${label}: ${readableAndExact(kernelNs)} in ${formatCounted(ops, "op")}`,
   );
   return [
-    `Eligible ops that do not use ${matrixUnit}s, or not well: ${formatDuration(limitedNs)} of kernel time`,
+    `Of eligible ops, not ${isUntold(main.label) ? "known to be " : ""}on ${matrixUnit}s: ${formatDuration(limitedNs)} of kernel time`,
     ...lines,
     causeAbout(main.label, matrixUnit),
   ].join("\n");

@@ -5,9 +5,9 @@ import type { ColourClass } from "./resources";
 /** The server's name of the family of rows that launched no kernel. */
 export const NO_KERNELS = "copies and memsets";
 
-/** Whether a row tells of matrix units, and does not know: `null` is unknown, an absent column tells nothing. */
-const isUnknown = (row: Row): boolean =>
-  row.tensor_core_fraction === null || (row.tensor_core_fraction === undefined && row.using_tensor_cores === null);
+/** Whether a row tells of matrix units, and does not know: what could not use them has no share either; an absent column tells nothing. */
+const isUnknown = ({ tensor_core_fraction: share, using_tensor_cores: uses, eligible_ops: eligible }: Row): boolean =>
+  typeof share !== "number" && (uses === undefined ? share === null && eligible !== 0 : uses === null);
 
 /** Whether less than half of the GPU time is that of kernels, where both are known. */
 const areMostlyCopies = ({ kernel_time_ns: kernels, gpu_time_ns: all }: Row): boolean =>

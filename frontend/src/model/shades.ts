@@ -57,8 +57,8 @@ export function colourings(
       label: `${unit}s`,
       about: `Share of the kernel time on ${unit}s`,
       legend: [
-        ["none", "no kernels, or not known"],
-        ["low", "0 %"],
+        ["none", "not eligible, no kernels, or not known"],
+        ["low", "eligible, 0 %"],
         ["mid", "to 50 %"],
         ["high", "over 50 %"],
         ...(communicates ? ([["communication", "mostly communication"]] as const) : []),

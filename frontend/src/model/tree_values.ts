@@ -51,13 +51,19 @@ export const mayBeMoreTime = ({ values }: TreeRow): boolean => values.unknown_op
 export const onlyCommunicates = ({ values }: Pick<TreeRow, "values">): boolean =>
   values.kernel_time_ns > 0 && values.communication_ns >= values.kernel_time_ns;
 
-/** Time in Tensor Core kernels over the time of all kernels; null where there are none, nothing is known of them, or all communicate. */
+/** Whether no op below could use the matrix unit, nor does. */
+export const isNotEligible = ({ values, unknown }: TreeRow): boolean =>
+  values.eligible_ops === 0 && values.using_ops === 0 && !unknown.has("eligible_ops") && !unknown.has("using_ops");
+
+/** Time in Tensor Core kernels over the time of all kernels; null where there are none, nothing is known of them, none is of an eligible op, or all communicate. */
 export const tensorCoreShare = ({ values, unknown }: TreeRow): number | null =>
-  values.kernel_time_ns > 0 && !unknown.has("tensor_core_time_ns") && !onlyCommunicates({ values })
+  values.kernel_time_ns > 0 &&
+  (values.tensor_core_time_ns > 0 || (values.eligible_ops > 0 && !unknown.has("tensor_core_time_ns"))) &&
+  !onlyCommunicates({ values })
     ? values.tensor_core_time_ns / values.kernel_time_ns
     : null;
 
-/** Kernel time of the eligible ops below that do not use matrix units well. */
+/** Kernel time of the eligible ops below that is off matrix units. */
 export const limitedNs = ({ causes }: TreeRow): number => causes.reduce((sum, { kernelNs }) => sum + kernelNs, 0);
 
 const natural = new Intl.Collator("en", { numeric: true });

@@ -3,7 +3,7 @@ import type { DiagnosedFinding, DiagnosedGain, Missing } from "../api/types";
 import { formatCount, formatCounted, withinSentence } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { pathOf, type Rows, type TreeRow } from "./group_tree";
-import { limitedNs, mayBeMoreTime, tensorCoreShare, timeOf, type Measure } from "./tree_values";
+import { isNotEligible, limitedNs, mayBeMoreTime, tensorCoreShare, timeOf, type Measure } from "./tree_values";
 
 /** What must be of the time of all kernels that compute for its cause to be named. */
 const LEAST = 0.01;
@@ -71,7 +71,8 @@ export function onUnitsInWords(row: TreeRow, matrixUnit: string): string {
   const { kernel_time_ns: all, communication_ns: communication } = row.values;
   if (all === 0) return "It launches no kernels: its time is that of copies and memsets";
   if (communication * 2 > all) return `${formatShare(shareOf(communication, all))} of its kernel time is communication`;
-  const share = tensorCoreShare(row);
+  if (isNotEligible(row)) return `Not eligible for ${matrixUnit}s`;
+  const share = tensorCoreShare(row) ?? (row.unknown.has("tensor_core_time_ns") ? null : 0);
   if (share === null || (share === 0 && mayBeMoreTime(row)))
     return `Whether its kernels use ${matrixUnit}s is not known`;
   return `${mayBeMoreTime(row) && share < 1 ? "At least " : ""}${formatShare(share)} of its kernel time is on ${matrixUnit}s`;
@@ -84,7 +85,7 @@ export interface Waste {
   gains: TreeRow | null;
   /** Whether what has most GPU time could gain is not known, while it takes more than what is known to gain most. */
   isLongestUntold: boolean;
-  /** What has most time in eligible ops that do not use matrix units, or not well; null where nothing has. */
+  /** What has most kernel time of eligible ops that is off matrix units; null where nothing has. */
   limited: TreeRow | null;
   ops: EligibleOps;
 }

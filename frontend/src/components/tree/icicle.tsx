@@ -9,6 +9,7 @@ import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/group_tr
 import {
   chainOf,
   limitedNs,
+  onlyCommunicates,
   mayBeMoreOps,
   mayBeMoreTime,
   tensorCoreShare,
@@ -117,7 +118,11 @@ export function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): s
     share === null
       ? row.unknown.has("tensor_core_time_ns")
         ? `Whether kernels use ${unit}s is not known`
-        : "No kernels"
+        : row.values.kernel_time_ns === 0
+          ? "No kernels"
+          : onlyCommunicates(row)
+            ? "Communication"
+            : `No op is known to be eligible for ${unit}s`
       : `${unit} kernels ${mayBeMoreTime(row) ? "at least " : ""}${formatShare(share)} of the kernel time: ${readableAndExact(row.values.tensor_core_time_ns)} of ${readableAndExact(row.values.kernel_time_ns)}`,
     row.unknown.has("eligible_ops")
       ? `Whether it could use ${unit}s is not known`

@@ -63,14 +63,14 @@ export const columnsFor = (
     ...withGpu({
       key: "share",
       label: `On ${core}`,
-      about: `Time of the kernels that use ${unit}s over the time of all kernels of the ops below, as on Ops and in the picture's colours.`,
+      about: `Time of the kernels that use ${unit}s over the time of all kernels of the ops below, as on Ops and in the picture's colours; – where no op is eligible.`,
     }),
     ...(limited
       ? ([
           {
             key: "limited",
             label: `What Keeps It off ${core}`,
-            about: `Why eligible ops below do not use ${unit}s, or not well: the cause with the most kernel time, and that time.`,
+            about: `Why kernels of eligible ops below are not on ${unit}s: the cause with the most kernel time, and that time.`,
           },
         ] as const)
       : []),
@@ -112,7 +112,7 @@ export const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("
 
 /** In CSS pixels; names take what is left, and need at least this, or all that a very narrow page has beside the time. */
 const OWN_WIDTH: Readonly<Record<string, number>> = {
-  name: 200,
+  name: 160,
   share: 86,
   limited: 200,
   gpu_share: 78,

@@ -37,7 +37,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
       )}
       {data.has_matrix_units && causes.length > 0 && (
         <p class="note-below">
-          Eligible ops that do not use {unit}s, or not well:{" "}
+          Of eligible ops, but not on {unit}s:{" "}
           {causes.map(({ label, kernel_ns: time }, place) => (
             <span key={label}>
               {place > 0 && ", "}

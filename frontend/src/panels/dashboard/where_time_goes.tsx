@@ -265,11 +265,7 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
                   </span>
                   <span class="number">{formatShare(share)}</span>
                 </td>
-                {isShareTold && (
-                  <td class="right number">
-                    {percentOrDash(isEligible(row) ? numberOf(row, "tensor_core_fraction") : null)}
-                  </td>
-                )}
+                {isShareTold && <td class="right number">{percentOrDash(numberOf(row, "tensor_core_fraction"))}</td>}
                 {isUseTold && <td class="right">{using === true ? "yes" : using === false ? "–" : "unknown"}</td>}
                 {isBoundTold && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
                 {has("gain_ns") && (
@@ -295,12 +291,5 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
 const NAMES_AT_FIRST = 400;
 const PADDING = 20;
 const GAP = 10;
-
-/** Whether any of its ops could use matrix units: those that do, and those of which it is told why they do not. */
-const isEligible = (row: Row): boolean =>
-  (numberOf(row, "tensor_core_fraction") ?? 0) > 0 ||
-  (numberOf(row, "eligible_ops") ?? 0) > 0 ||
-  row.eligible === true ||
-  textOf(row, "cause") !== "";
 
 const percentOrDash = (share: number | null): string => (share === null ? "–" : formatShare(share));

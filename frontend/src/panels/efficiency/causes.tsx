@@ -5,7 +5,7 @@ import { formatCounted } from "../../format/number";
 import { readableAndExact } from "../../format/time";
 import { causeAbout, isUntold } from "../../model/causes";
 
-/** Why eligible ops do not use matrix units, or not well; a cause narrows the table to its ops. */
+/** Why kernels of eligible ops are not on matrix units; a cause narrows the table to its ops. */
 export function Causes({ causes }: Pick<EfficiencyResponse, "causes">) {
   const { matrixUnit } = useScope();
   return (
@@ -31,7 +31,7 @@ function Chips({ title, causes }: { title: string } & Pick<EfficiencyResponse, "
             type="button"
             class="button toggle"
             aria-pressed={selected === label}
-            data-tip={`${causeAbout(label, matrixUnit)}\n${readableAndExact(time)} kernel time of these ops, also that on ${matrixUnit}s. A click shows them in the table.`}
+            data-tip={`${causeAbout(label, matrixUnit)}\n${readableAndExact(time)} of kernel time in these ops. A click shows them in the table.`}
             onClick={() => navigate({ "eff.where.cause": selected === label ? null : label, "eff.page": null })}
           >
             {label} <span class="muted number">{formatCounted(ops ?? 0, "op")}</span>

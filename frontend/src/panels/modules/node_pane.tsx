@@ -21,7 +21,7 @@ import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
 import { countedLabel, linksOf, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
 import { boundSharesInWords } from "../../model/shades";
-import { chainOf, knownOf, mayBeMoreTime, tensorCoreShare, type Measure } from "../../model/tree_values";
+import { chainOf, isNotEligible, knownOf, mayBeMoreTime, tensorCoreShare, type Measure } from "../../model/tree_values";
 import { shortKernelName } from "../../model/kernel_name";
 import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
@@ -102,7 +102,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
             <Share
               fraction={tensorCoreShare(row)}
               of={`${readableAndExact(values.tensor_core_time_ns)} of ${readableAndExact(values.kernel_time_ns)} kernel time`}
-              none={row.unknown.has("tensor_core_time_ns") ? UNKNOWN : "no kernels"}
+              none={values.kernel_time_ns > 0 ? (isNotEligible(row) ? "not eligible" : UNKNOWN) : "no kernels"}
             />,
           ],
           ...(scope.onGpu && known("gain_ns") !== null
@@ -184,7 +184,7 @@ function Causes({ row, unit, narrows }: { row: TreeRow; unit: string; narrows: b
   return (
     <>
       <p>
-        {row.isOp ? "Eligible" : "Eligible ops"}, but not using {unit}s, or not well:
+        {row.isOp ? "Eligible" : "Of eligible ops"}, but not on {unit}s:
       </p>
       <ul class="steps">
         {row.causes.map(({ label, kernelNs, ops }) => (

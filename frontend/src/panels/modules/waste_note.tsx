@@ -78,7 +78,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     ) : limited !== null && limited.key !== named.key ? (
       <>
         <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not
-        {isUntold(limited.causes[0]?.label ?? "") ? " known to be" : ", or not well"}: {cause(limited)}
+        {isUntold(limited.causes[0]?.label ?? "") && " known to be"}: {cause(limited)}
       </>
     ) : isLongestUntold && gains !== null ? (
       <>
