@@ -1,7 +1,7 @@
 /** The layout of the module graph as a tree from left to right: places of nodes and edges, and the kind of each node. */
 import { formatCount } from "../format/number";
 import type { Rows, TreeRow } from "./group_tree";
-import { mayBeMoreOps } from "./tree_values";
+import { mayBeMoreOps, onlyCommunicates } from "./tree_values";
 
 export interface GraphNode {
   row: TreeRow;
@@ -14,6 +14,7 @@ export interface GraphNode {
 
 /** Children of one node that take too little to be looked at one by one. */
 export interface GraphRest {
+  from: GraphNode;
   of: TreeRow;
   rows: readonly TreeRow[];
   x: number;
@@ -39,7 +40,7 @@ export interface Graph {
 
 /** `widest` and `narrowest`: a name may be longer, the line of numbers below it is about as long as the latter. */
 export const NODE = { height: 42, narrowest: 150, widest: 420, rest: 30 } as const;
-const GAP_BELOW = 10;
+export const GAP_BELOW = 10;
 const PITCH = NODE.height + GAP_BELOW;
 
 /** Between levels: least, and most; longer edges say nothing. */
@@ -72,7 +73,7 @@ export function layOut(
     const small = inside.filter(isSmall);
     const below = inside.filter((each) => small.length < 2 || !small.includes(each)).map(place);
     if (small.length >= 2) {
-      rests.push({ of: row, rows: small, x: 0, y: bottom, width: 0 });
+      rests.push({ from: node, of: row, rows: small, x: 0, y: bottom, width: 0 });
       bottom += NODE.rest;
     }
     bottom = Math.max(bottom, node.y + PITCH);
@@ -122,13 +123,14 @@ export function heightFor(graph: Pick<Graph, "width" | "height">, width: number,
   return Math.max(Math.min(Math.ceil(graph.height * scale) + 32, most), least);
 }
 
-export type Compatibility = "using" | "not_using" | "not_eligible" | "not_known";
+export type Compatibility = "using" | "not_using" | "not_eligible" | "not_known" | "communication";
 
 /**
  * Whether ops of the row use the matrix unit, could but do not, or could not, as far as that is known; without any work
  * of a GPU in the recording, whether they could.
  */
 export function compatibilityOf({ values, unknown }: TreeRow, onGpu: boolean): Compatibility {
+  if (onlyCommunicates({ values })) return "communication";
   if (values.using_ops > 0) return "using";
   if (unknown.has("eligible_ops") || (onGpu && unknown.has("using_ops"))) return "not_known";
   return values.eligible_ops > 0 ? "not_using" : "not_eligible";
@@ -137,6 +139,7 @@ export function compatibilityOf({ values, unknown }: TreeRow, onGpu: boolean): C
 /** In words: `3 of 5 use TC`; `5 eligible` where it is not known which use them, as without work of a GPU. */
 export function compatibilityText(row: TreeRow, core: string, onGpu: boolean): string {
   const { using_ops: using, eligible_ops: eligible } = row.values;
+  if (onlyCommunicates(row)) return "communication";
   if (using === 0 && row.unknown.has("eligible_ops")) return "not known";
   if (eligible === 0 && using === 0) return onGpu && row.unknown.has("using_ops") ? "not known" : "not eligible";
   if (!onGpu) return `${formatCount(eligible)} eligible`;

@@ -11,10 +11,11 @@ import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tr
 import { useWidth } from "../../components/use_width";
 import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
-import { chainOf, nothingShown, SMALL, type Measure } from "../../model/tree_values";
+import { chainOf, communicates, nothingShown, SMALL, type Measure } from "../../model/tree_values";
 import { shownPath, type TreeRow } from "../../model/group_tree";
 import {
   heightFor,
+  GAP_BELOW,
   graphNeighbour,
   inView,
   layOut,
@@ -72,6 +73,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
               matrixUnit={matrixUnit}
               onGpu={onGpu}
               unknown={[nodes.eligible_ops, ...(onGpu ? [nodes.using_ops] : [])].some((of) => of.includes(null))}
+              communicating={communicates(tree.rows.tree)}
             />
           </div>
           {tree.selected !== null && (
@@ -88,9 +90,10 @@ interface LegendProps {
   onGpu: boolean;
   /** Whether there are nodes of which it is not known. */
   unknown: boolean;
+  communicating: boolean;
 }
 
-function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
+function Legend({ matrixUnit, onGpu, unknown, communicating }: LegendProps) {
   const sum = ofIterations(", sum of", useScope().iterations);
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
@@ -100,6 +103,7 @@ function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
           ["not_using", `eligible for ${matrixUnit}s, ${onGpu ? "none uses them" : "no kernels were recorded"}`],
           ["not_eligible", "not eligible"],
           ...(unknown ? ([["not_known", "not known"]] as const) : []),
+          ...(communicating ? ([["communication", "communication"]] as const) : []),
         ] as const
       ).map(([kind, text]) => (
         <li key={kind}>
@@ -140,6 +144,15 @@ interface DrawingProps {
   tree: GroupTree;
   matrixUnit: string;
   onGpu: boolean;
+}
+
+/** From the right of a node to a box, at that height of it. */
+function edgeTo(from: GraphNode, to: { x: number; y: number }, height: number): string {
+  const x = from.x + from.width;
+  const middle = (x + to.x) / 2;
+  const y = from.y + NODE.height / 2;
+  const end = to.y + height;
+  return `M${x} ${y}C${middle} ${y} ${middle} ${end} ${to.x} ${end}`;
 }
 
 function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
@@ -276,19 +289,20 @@ function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
       >
         <NodePatterns />
         <g transform={`translate(${place.left} ${place.top}) scale(${place.scale})`}>
-          {drawn.edges.map(({ from, to }) => {
-            const x = from.x + from.width;
-            const middle = (x + to.x) / 2;
-            const y = from.y + NODE.height / 2;
-            const end = to.y + NODE.height / 2;
-            return (
-              <path
-                key={to.row.key}
-                class={chain.has(to.row) ? "graph-edge in-chain" : "graph-edge"}
-                d={`M${x} ${y}C${middle} ${y} ${middle} ${end} ${to.x} ${end}`}
-              />
-            );
-          })}
+          {drawn.edges.map(({ from, to }) => (
+            <path
+              key={to.row.key}
+              class={chain.has(to.row) ? "graph-edge in-chain" : "graph-edge"}
+              d={edgeTo(from, to, NODE.height / 2)}
+            />
+          ))}
+          {drawn.rests.map((rest) => (
+            <path
+              key={`to ${rest.of.key}`}
+              class="graph-edge"
+              d={edgeTo(rest.from, rest, (NODE.rest - GAP_BELOW) / 2)}
+            />
+          ))}
           {drawn.rests.map((rest) => (
             <RestBox key={rest.of.key} rest={rest} onGpu={onGpu} onShow={() => tree.showSmall(rest.of)} />
           ))}

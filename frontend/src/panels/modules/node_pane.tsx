@@ -26,6 +26,8 @@ import { shortKernelName } from "../../model/kernel_name";
 import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
 
+/** Beside a table of them, and where there is none. */
+const FEW_KERNELS = 5;
 const MOST_KERNELS = 10;
 /** Levels above that are named: the tree beside the pane shows them all. */
 const NEAREST = 2;
@@ -35,7 +37,7 @@ const OF_GPU: ReadonlySet<Measure> = new Set(["gpu_time_ns", "gpu_idle_ns", "usi
 interface NodePaneProps {
   row: TreeRow;
   tree: GroupTree;
-  /** Whether it lists the longest kernels, where no table of them stands below. */
+  /** Whether it lists more of the longest kernels, where no table of them stands below. */
   withKernels: boolean;
   onClose: () => void;
 }
@@ -116,7 +118,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
           [`Using ${unit}s`, formatCount(known("using_ops"))],
         ]}
       />
-      {withKernels && links !== null && <Kernels links={links} />}
+      {scope.onGpu && links !== null && <Kernels links={links} most={withKernels ? MOST_KERNELS : FEW_KERNELS} />}
       {links?.op !== undefined ? (
         <ViewLink class="button" to={showingOp("ops", links.op)}>
           Open in Ops
@@ -132,10 +134,10 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   );
 }
 
-function Kernels({ links }: { links: Readonly<Record<string, string>> }) {
+function Kernels({ links, most }: { links: Readonly<Record<string, string>>; most: number }) {
   const scope = useScope();
   const table = "group" in links ? "kernels_of_group" : "kernels_of_op";
-  const asked = { ...scope, table, offset: 0, limit: MOST_KERNELS, sort: "-gpu_time_ns", search: "", where: {}, links };
+  const asked = { ...scope, table, offset: 0, limit: most, sort: "-gpu_time_ns", search: "", where: {}, links };
   const query = useQuery<TableResponse>(scopeKey(scope, table, links), (signal) => fetchTable(asked, signal));
   const { data } = query;
   if (query.error !== null) return <p class="table-error">{query.error.message}</p>;

@@ -1,6 +1,7 @@
 /** In two sentences above the modules: which of them could gain most, or takes most, and why. */
 import { useMemo } from "preact/hooks";
 
+import type { DiagnosedGain } from "../../api/types";
 import { IterationGain } from "../../components/iteration_gain";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { ViewLink } from "../../components/view_link";
@@ -50,7 +51,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       {about}
       {limited?.key === named.key ? (
         <>
-          {isUntold(limited.causes[0]?.label ?? "") ? ". Not known: " : ": "}
+          {isUntold(limited.causes[0]?.label ?? "") ? ". Not known: " : `. Off ${matrixUnit}s: `}
           {cause(limited)}
         </>
       ) : (
@@ -67,11 +68,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const second =
     finding !== null ? (
       <>
-        By the GPU's published rates {kernelGain}
-        {iterationGain(busy) === ""
-          ? ""
-          : `; ${shortened} becomes shorter by less, as kernels run for ${formatShare(busy)} of the time`}
-        .
+        By the GPU's published rates {kernelGain}. {lessOf(finding.gain)}
       </>
     ) : gains === named && iterationGain(busy) !== "" ? (
       <IterationGain />
@@ -123,6 +120,13 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     </header>
   );
 }
+
+/** Why an iteration gains less than its kernels, as Recommendations says it behind how that was reckoned. */
+const lessOf = ({ how }: DiagnosedGain): string =>
+  (how ?? "")
+    .split(/(?<=\.) /)
+    .slice(1)
+    .join(" ");
 
 /** Without work of a GPU in the recording. */
 const withoutKernels = (eligible: number, unit: string): string =>
