@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{La as e,Sr as t,Ui as n,_i as r,cr as i}from"./frame-BVO6kBkE.js";var a=(e,t)=>e/Math.max(t,1),o=.85,s=e=>e===null||e<=0||e>=o?``:`Kernels run for ${r(e)} of the time: an iteration may gain less while the host launches no sooner.`;function c(){let r=s(i().busy);return r===``?null:n(e,{children:[r,` `,n(t,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{s as n,a as r,c as t};

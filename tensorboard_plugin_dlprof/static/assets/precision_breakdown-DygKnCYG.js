@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{D as e,Ui as t,bn as n,oi as r,yn as i}from"./frame-BVO6kBkE.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=e(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return t(`div`,{children:[t(n,{segments:c,whole_ns:l,label:`Kernel time by precision, ${r(l)}`,height:24}),t(i,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};
