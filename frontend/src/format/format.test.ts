@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { formatBytes } from "./bytes";
 import { formatMoment } from "./date";
 import {
+  withoutSteps,
   exactNumber,
   formatCalls,
   formatCount,
@@ -180,4 +181,10 @@ it("tells moments apart, in milliseconds as tables do, where these can", () => {
   expect(formatTimestamp(4_000_000_000, 2_000_000_000)).toBe("4 s");
   // An axis that ends before the first millisecond.
   expect(formatTimestamp(20_000, 20_000, 159_000)).toBe("20 µs");
+});
+
+it("lists ids with steps between them, as long as they are few", () => {
+  expect(withoutSteps("0-6/2")).toBe("0, 2, 4, 6");
+  expect(withoutSteps("0-3,8-12/4")).toBe("0-3,8, 12");
+  expect(withoutSteps("0-1022/2")).toBe("0-1022/2");
 });

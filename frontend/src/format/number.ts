@@ -92,3 +92,15 @@ export function formatPart(part: number, whole: number, unit: string): string {
   const [number = "", own] = of.split(" ");
   return `${all.endsWith(` ${own}`) ? number : of} of ${all}`;
 }
+
+const STEPS = /(\d+)-(\d+)\/(\d+)/g;
+/** Of more ids their rule is shorter than they are. */
+const MOST_LISTED = 8;
+
+/** Ids as the server writes them, those with steps between them as they are: `0-6/2` -> `0, 2, 4, 6`. */
+export const withoutSteps = (ids: string): string =>
+  ids.replace(STEPS, (rule, first: string, last: string, step: string) => {
+    const count = Math.floor((Number(last) - Number(first)) / Number(step)) + 1;
+    if (!(count > 0 && count <= MOST_LISTED)) return rule;
+    return Array.from({ length: count }, (_, i) => Number(first) + i * Number(step)).join(", ");
+  });

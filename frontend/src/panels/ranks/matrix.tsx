@@ -72,12 +72,16 @@ export function Matrix({ job }: { job: RankJob }) {
       title="Communication Matrix"
       about="What ranks send each other: a row for each rank that sends, a column for each that receives. Only sends whose partners are recorded, or found by their ends; an outline marks slow ones."
       tools={
-        <Choice
-          label="Cells show"
-          options={known}
-          value={measure}
-          to={(id) => ({ "ranks.matrix": id === known[0]?.[0] ? null : id })}
-        />
+        known.length === 1 ? (
+          <span class="muted">{known[0]?.[1]}</span>
+        ) : (
+          <Choice
+            label="Cells show"
+            options={known}
+            value={measure}
+            to={(id) => ({ "ranks.matrix": id === known[0]?.[0] ? null : id })}
+          />
+        )
       }
     >
       <div ref={measureWidth}>

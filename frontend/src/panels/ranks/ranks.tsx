@@ -3,7 +3,7 @@ import type { RankJob } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCount, formatCounted } from "../../format/number";
+import { formatCount, formatCounted, withoutSteps } from "../../format/number";
 import { Headline } from "../../components/sentence";
 import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
@@ -217,7 +217,7 @@ function Groups({ job }: { job: RankJob }) {
             key={group.id}
             class={group.slow ? "rank-slow" : group.believed ? undefined : "rank-unbelieved"}
             data-tip={[
-              `Group ${group.name}${group.description === "" ? "" : ` (${group.description})`}, ranks ${group.ranks}`,
+              `Group ${group.name}${group.description === "" ? "" : ` (${group.description})`}, ranks ${withoutSteps(group.ranks)}`,
               group.believed
                 ? `${formatCount(group.matched)} operations, ends within ${formatDuration(group.spread_ns)}`
                 : `Not matched: ${group.reason}`,
@@ -225,7 +225,7 @@ function Groups({ job }: { job: RankJob }) {
             ].join("\n")}
           >
             <strong>{group.kind === "" ? "Group" : group.kind.toUpperCase()}</strong>{" "}
-            {job.knows_ranks ? group.ranks : formatCounted(group.size ?? 0, "process", "processes")}
+            {job.knows_ranks ? withoutSteps(group.ranks) : formatCounted(group.size ?? 0, "process", "processes")}
             {group.inferred && group.kind !== "" && <span class="muted"> inferred</span>}
             {group.slow && <span> slow</span>}
             {!group.believed && <span> not matched</span>}
