@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Gi as e,ur as t,wr as n,yi as r,za as i}from"./frame-DVKCu9bs.js";var a=(e,t)=>e/Math.max(t,1),o=.85,s=e=>e===null||e<=0||e>=o?``:`Kernels run for ${r(e)} of the time: an iteration may gain less while the host launches no sooner.`;function c(){let r=s(t().busy);return r===``?null:e(i,{children:[r,` `,e(n,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{s as n,a as r,c as t};
