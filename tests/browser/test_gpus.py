@@ -118,7 +118,9 @@ def test_what_several_iterations_are_summed_in_says_so(page: Page, tensorboard: 
     rates = page.get_by_role("region", name="While Kernels Run")
     expect(rates.locator(".sum-note")).to_have_text(f"over {count} iterations")
     page.goto(tensorboard.page(run="amp", view="modules"))
-    expect(page.locator(".icicle-note")).to_have_text(f"Width: GPU time. Here and in the table: sums of {count} iterations")
+    expect(page.locator(".icicle-note")).to_have_text(
+        f"Width: GPU time. Here and in the table: sums of {count} iterations"
+    )
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(page.get_by_role("grid").first).to_be_visible()
     expect(page.locator(".sum-note")).to_have_count(0)
