@@ -16,7 +16,7 @@ export function Sentence({ text }: { text: string }) {
         ) : piece.kind === "code" ? (
           // A short name is not broken after its hyphens.
           <code key={i} style={/^\S{1,40}$/.test(piece.text) ? { whiteSpace: "nowrap" } : {}}>
-            {piece.text}
+            <Breakable text={piece.text} after={/(?<=\w\()/} />
           </code>
         ) : (
           <Breakable key={i} text={typeset(piece.text)} />
@@ -37,9 +37,9 @@ export function Headline({ text }: { text: string }) {
   );
 }
 
-/** A long path may be broken after its slashes, so that it need not begin a line of its own. */
-export function Breakable({ text }: { text: string }) {
-  const [first, ...rest] = text.split(/(?<=\S{12}\/)/);
+/** A long path may be broken after its slashes, a long call before its arguments, so that it need not begin a line of its own. */
+export function Breakable({ text, after = /(?<=\S{12}\/)/ }: { text: string; after?: RegExp }) {
+  const [first, ...rest] = text.split(after);
   return (
     <>
       {first}

@@ -141,10 +141,10 @@ function memoryTile({
   const largest = shares.map(([name, percent]) => `${name} ${percent} %`).join(", ");
   const since = relative ? " more than at the start of the recording" : "";
   return {
-    ...inTwo(formatBytes(peak)),
+    ...inTwo(formatBytes(peak), all === null || all === 0 || relative ? "" : `of ${formatBytes(all)}`),
     about: (
       <ViewLink class="link-button" to={{ view: "memory" }}>
-        peak memory{all === null || all === 0 || relative ? "" : `, ${formatShare(peak / all)} of the GPU`}
+        peak memory
       </ViewLink>
     ),
     tip: `The most that was ${of} on GPU ${device}: ${peak.toLocaleString("en")} bytes${since}.${largest === "" ? "" : ` Of it: ${largest}.`}`,
