@@ -91,7 +91,9 @@ describe("which module wastes most", () => {
     const untold = finding({ gain: null }, ["LINEAR_0", 3]);
     const here = finding({}, ["LINEAR_0", 5], ["CONV_0", 3]);
     expect(findingOf(rows, gains, [elsewhere, host, untold])).toBeNull();
-    expect(findingOf(rows, gains, [elsewhere, host, untold, here])).toEqual(here);
+    expect(findingOf(rows, gains, [elsewhere, host, untold, here])).toEqual({ ...here, isWider: true });
+    const alone = finding({}, ["LINEAR_0", 5]);
+    expect(findingOf(rows, gains, [alone])).toEqual({ ...alone, isWider: false });
   });
 
   it("is told apart from what matrix units do not do", () => {

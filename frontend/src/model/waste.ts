@@ -140,12 +140,11 @@ function opsOf({ tree: { nodes, below } }: Rows, { members }: TreeRow): Set<stri
   return ops;
 }
 
+/** A finding with a gain; `isWider` where part of that is of other rows. */
+export type RowFinding = DiagnosedFinding & { gain: DiagnosedGain; isWider: boolean };
+
 /** The finding about kernels that gains most, of those of which most evidence is in the row; null where none is. */
-export function findingOf(
-  rows: Rows,
-  row: TreeRow,
-  findings: readonly DiagnosedFinding[],
-): (DiagnosedFinding & { gain: DiagnosedGain }) | null {
+export function findingOf(rows: Rows, row: TreeRow, findings: readonly DiagnosedFinding[]): RowFinding | null {
   const ops = opsOf(rows, row);
   const timeOfEvidence = (evidence: DiagnosedFinding["evidence"]): number =>
     evidence.reduce((sum, { time_ns: time }) => sum + (time ?? 0), 0);
@@ -153,7 +152,8 @@ export function findingOf(
     const { cause, per, gain, evidence } = finding;
     if (cause !== "compute" || per !== "iteration" || gain?.high_ns == null || gain.low_ns === null) continue;
     const inside = evidence.filter(({ op }) => op !== null && ops.has(op));
-    if (timeOfEvidence(inside) > MOST * timeOfEvidence(evidence)) return { ...finding, gain };
+    if (timeOfEvidence(inside) > MOST * timeOfEvidence(evidence))
+      return { ...finding, gain, isWider: inside.length < evidence.length };
   }
   return null;
 }

@@ -108,7 +108,8 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           <>
             could gain most.{" "}
             <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>:{" "}
-            {shortened} becomes shorter by <strong class="nowrap">{gainTime(finding.gain)}</strong>.
+            {shortened} could become shorter by <strong class="nowrap">{gainTime(finding.gain)}</strong>
+            {finding.isWider ? ", other ops included." : "."}
           </>
         )}
       </h2>
