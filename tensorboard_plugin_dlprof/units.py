@@ -65,8 +65,14 @@ def three_digits(value: float) -> str:
     return rounded(value, 2 if value < 9.995 else 1 if value < 99.95 else 0)
 
 
+_EXACT = 1 << 53
+"""From here on a float has no decimals."""
+
+
 def rounded(value: float, decimals: int) -> str:
     """A number with so many decimals; of two that are as near the larger one, as on the pages: 11.25 is 11.3."""
+    if not abs(value) < _EXACT:  # A damaged database may hold any number.
+        return f"{value:,.{decimals}f}"
     return f"{Decimal(value).quantize(Decimal((0, (1,), -decimals)), ROUND_HALF_UP):,}"
 
 

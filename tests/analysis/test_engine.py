@@ -193,7 +193,7 @@ def test_words_agree_with_their_number(ops: int, said: str) -> None:
     [
         (short_duration(999), "999 ns"), (short_duration(999_700), "1.00 ms"), (short_duration(999_400), "999 µs"),
         (short_duration(1_500), "1.50 µs"), (short_duration(11_250), "11.3 µs"),
-        (short_duration(2 * 10**9), "2.00 s"), (short_duration(0), "0 ns"),
+        (short_duration(2 * 10**9), "2.00 s"), (short_duration(0), "0 ns"), (short_duration(float("inf")), "inf s"),
         (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10 %"),
         (percentage(0.0), "0 %"), (percentage(1.0), "100 %"), (percentage(0.996), "99.6 %"),
         (percentage(0.9999), "over 99.9 %"), (size(1023), "1023 bytes"), (size(42.5e9), "39.6 GiB"),

@@ -6,6 +6,7 @@ import html.parser
 import io
 import json
 import re
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -196,6 +197,13 @@ def test_long_tables_are_cut_and_say_so(made: Path, monkeypatch: pytest.MonkeyPa
 def test_what_is_unknown_is_not_0(made: Path) -> None:
     """No op of the trace is eligible in a way that could be measured: the CPU's name is not in it either."""
     assert "<td class=u>unknown</td>" in page_of(made)
+
+
+def test_a_damaged_number_is_shown_as_it_is(made: Path) -> None:
+    """Beyond what is rounded by its decimals."""
+    with closing(sqlite3.connect(made)) as con, con:
+        con.execute("UPDATE op_pattern_sums SET gain_ns = 1e300")
+    assert "Could gain (µs of kernels)" in page_of(made)
 
 
 def test_groups_have_the_colours_of_the_dashboard(tmp_path: Path) -> None:
