@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.equal_work import first_input_elements
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 from tensorboard_plugin_dlprof.comparing.side import Side
-from tensorboard_plugin_dlprof.comparing.words import share
+from tensorboard_plugin_dlprof.comparing.words import many_times, share
 from tensorboard_plugin_dlprof.units import percentage
 
 _MOST_OF_TIME = 0.5
@@ -127,9 +127,8 @@ def _of_programs(
         marks = "marks" if len(unmarked) == 1 else "mark"
         yield f"{' and '.join(unmarked)} {marks} no iterations, so nothing can be told about iteration time."
     if per == "call" and ratio is not None and ratio != 1:
-        times = float(ratio)
-        more = f"B has {times:.3g} times" if times > 1 else f"A has {1 / times:.3g} times"
-        yield f"{more} as many calls of everything; compared per call."
+        name, many = ("B", ratio) if ratio > 1 else ("A", 1 / ratio)
+        yield f"{name} has {many_times(float(many), 3)} as many calls of everything; compared per call."
     if per == "capture" and not a.ops and not b.ops:
         yield "Neither recording holds GPU work, so times tell nothing."
     elif per == "capture":
@@ -166,7 +165,7 @@ def other_work(rows: Sequence[Row], input_size_ratio: float | None) -> Iterator[
         larger, size = ("B", ratio) if ratio > 1 else ("A", 1 / ratio)
         more = "more" if ratio > 1 else "less"
         each = _by_input(rows, ratio)
-        yield f"The inputs of {larger} are about {size:.2g} times as large, so B does {more} work per call{each}."
+        yield f"The inputs of {larger} are about {many_times(size, 2)} as large, so B does {more} work per call{each}."
 
 
 _LEAST_BY_INPUT = 0.05

@@ -18,6 +18,11 @@ def signed_duration(time_ns: float) -> str:
     return ("+" if time_ns > 0 else "") + duration(time_ns)
 
 
+def many_times(ratio: float, digits: int) -> str:
+    """How many times, with so many digits and without an exponent: ``1.5``, ``130``."""
+    return f"{float(f'{ratio:.{digits}g}'):,.15g} times"
+
+
 def percent(fraction: float) -> str:
     """A positive fraction in percent; one decimal below 10 %."""
     share = 100 * fraction

@@ -177,3 +177,12 @@ def test_inputs_of_another_size_are_no_change_of_speed(iterations: tuple[tuple[i
         assert f"in about {each} kernel time for each unit of input" in verdict.headline
         assert comparison.has_other_inputs
         assert sum("inputs" in sentence for sentence in comparison.comparability) == 1
+
+
+def test_inputs_that_are_many_times_as_large_have_no_power_of_ten() -> None:
+    """A batch of one against one of 128."""
+    a, b = (
+        recording([op("model/linear", time, shapes=f"[[{batch},64],[64,64]]")], iterations=EIGHT)
+        for time, batch in ((6_000_000, 1), (90_000_000, 128))
+    )
+    assert "the inputs of B are about 130 times as large" in verdict_of(compare([a], [b])).headline
