@@ -43,9 +43,7 @@ def are_kernels_compared(a: Side, b: Side) -> bool:
     return (share_without_op(a) > _MOST_OF_TIME) != (share_without_op(b) > _MOST_OF_TIME)
 
 
-def sentences(
-    a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, input_size_ratio: float | None
-) -> list[str]:
+def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, sized: str) -> list[str]:
     """One sentence for each difference.
 
     Args:
@@ -54,11 +52,11 @@ def sentences(
         rows: of the change.
         ratio: how many times as often B made the calls of A, if it is one and iterations are not marked.
         per: ``iteration``, ``call`` or ``capture``.
-        input_size_ratio: how many times as large B's inputs are, if times are compared on inputs of equal size.
+        sized: what ``other_work`` says.
     """
     return [
         *different_programs(a, b, rows),
-        *_of_programs(a, b, rows, ratio, per, input_size_ratio),
+        *_of_programs(a, b, rows, ratio, per, sized),
         *_of_recordings(a.first, b.first),
     ]
 
@@ -92,9 +90,7 @@ def _share(times: Iterable[tuple[int, bool]]) -> float:
     return sum(time for time, counted in listed if counted) / whole if whole else 1.0
 
 
-def _of_programs(
-    a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, input_size_ratio: float | None
-) -> Iterator[str]:
+def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, sized: str) -> Iterator[str]:
     if is_same_recording(a, b):
         yield "A and B are the same recording."
     elif (
@@ -139,7 +135,7 @@ def _of_programs(
     if are_kernels_compared(a, b):
         without = "A" if share_without_op(a) > _MOST_OF_TIME else "B"
         yield f"{without} records no ops for most of its kernels: kernels are compared over the whole program, by name."
-    yield from _of_work(a, b, rows, input_size_ratio)
+    yield from _of_work(a, b, rows, sized)
 
 
 def inputs_differ(rows: Iterable[Row]) -> bool:
@@ -153,19 +149,15 @@ def inputs_differ(rows: Iterable[Row]) -> bool:
     return differing > _MOST_OF_TIME * whole
 
 
-def other_work(rows: Sequence[Row], input_size_ratio: float | None) -> Iterator[str]:
-    """A sentence if most of the time is in ops whose first inputs are larger on one side, by about the same factor.
-
-    Args:
-        rows: of the change.
-        input_size_ratio: if this is known, times are already compared on inputs of equal size.
-    """
-    ratio = None if input_size_ratio is not None else _ratio_of_inputs(rows)
-    if ratio is not None:
-        larger, size = ("B", ratio) if ratio > 1 else ("A", 1 / ratio)
-        more = "more" if ratio > 1 else "less"
-        each = _by_input(rows, ratio)
-        yield f"The inputs of {larger} are about {many_times(size, 2)} as large, so B does {more} work per call{each}."
+def other_work(rows: Sequence[Row]) -> str:
+    """A sentence if most of the time is in ops whose first inputs are larger on one side, by about the same factor."""
+    ratio = _ratio_of_inputs(rows)
+    if ratio is None:
+        return ""
+    larger, size = ("B", ratio) if ratio > 1 else ("A", 1 / ratio)
+    more = "more" if ratio > 1 else "less"
+    each = _by_input(rows, ratio)
+    return f"The inputs of {larger} are about {many_times(size, 2)} as large, so B does {more} work per call{each}."
 
 
 _LEAST_BY_INPUT = 0.05
@@ -204,14 +196,14 @@ def _ratio_of_inputs(rows: Iterable[Row]) -> float | None:
     return None
 
 
-def _of_work(a: Side, b: Side, rows: Sequence[Row], input_size_ratio: float | None) -> Iterator[str]:
+def _of_work(a: Side, b: Side, rows: Sequence[Row], sized: str) -> Iterator[str]:
     graphs = a.total("graph_ns"), b.total("graph_ns")
     if any(graphs) and not all(graphs):
         name = "B" if graphs[1] else "A"
         yield f"{name} runs CUDA graphs recorded as a whole: rows of kernels say nothing about the time in them."
-    sized = list(other_work(rows, input_size_ratio))
-    yield from sized
-    if not sized and inputs_differ(rows):
+    if sized:
+        yield sized
+    elif inputs_differ(rows):
         yield "The inputs differ: most matched time is in ops with other shapes, so a change is one of work and speed."
     if a.first.ops_beyond or b.first.ops_beyond:
         yield "There are more than 20,000 ops: those with the least time are compared as one."

@@ -69,6 +69,8 @@ class Comparison(msgspec.Struct):
     memory: HeldRows
     measures: dict[str, Measure]
     comparability: list[str]
+    other_work: str
+    """Says that one side works on larger inputs; empty where it does not, or times are compared on equal ones."""
     is_same: bool
     is_over_runs: bool
     """Whether each recording gives one sample, rather than each iteration."""
@@ -104,7 +106,7 @@ class Comparison(msgspec.Struct):
     @property
     def main(self) -> Measure:
         """The measure that the verdict is about."""
-        return self.measures["iteration_time" if self.per == "iteration" else "kernel_time"]
+        return self.measures[_main(self.per)]
 
     def floor_of(self, measure: str) -> float:
         """The smallest fraction that is called a change."""
@@ -126,7 +128,7 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
     rows, left_out = rows_of(left, right, matches, of_kernels, wall=per != "call")
     over_runs = left.is_over_runs() and right.is_over_runs()
     measures = {measure.name: measure for measure in _measures(left, right, per, over_runs)}
-    size_ratio = measures["kernel_time"].input_size_ratio
+    other_work = comparability.other_work(rows) if measures[_main(per)].input_size_ratio is None else ""
     return Comparison(
         a=left,
         b=right,
@@ -140,11 +142,16 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
         replacements=replacements(matches),
         memory=held_rows(left, right),
         measures=measures,
-        comparability=comparability.sentences(left, right, rows, ratio, per, size_ratio),
+        comparability=comparability.sentences(left, right, rows, ratio, per, other_work),
+        other_work=other_work,
         is_same=comparability.is_same_recording(left, right),
         is_over_runs=over_runs,
         floor=floor,
     )
+
+
+def _main(per: str) -> str:
+    return "iteration_time" if per == "iteration" else "kernel_time"
 
 
 def _matches(a: list[Op], b: list[Op], of_kernels: bool) -> list[Match]:

@@ -9,7 +9,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.comparing.attribution import Row
-from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device, other_work
+from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, FEWEST_SAMPLES, Op
@@ -82,8 +82,8 @@ def verdict_of(comparison: Comparison) -> Verdict:
         certainty = _by_call(comparison) if comparison.per == "capture" else _few(comparison)
         return Verdict(CANNOT_TELL, _undecided(comparison), details, certainty)
     shifted = _are_means_shifted(comparison, estimate)
-    for sentence in other_work(comparison.rows, comparison.main.input_size_ratio):
-        return Verdict(CANNOT_TELL, _with_other_work(comparison, estimate, sentence), details, "", shifted)
+    if comparison.other_work:
+        return Verdict(CANNOT_TELL, _with_other_work(comparison, estimate), details, "", shifted)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):
         return Verdict(
             NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details, _means(comparison, estimate), shifted
@@ -91,13 +91,15 @@ def verdict_of(comparison: Comparison) -> Verdict:
     word = SLOWER if estimate.ratio > 1 else FASTER
     where = ", on another device" if is_other_device(comparison.a, comparison.b) else ""
     reason = _reason(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
-    what = "An iteration of B takes" if comparison.per == "iteration" else "Kernels of B take"
-    text = (
-        f"{what} {_time_in_words(estimate.ratio)}{where}{_inputs(comparison)}: {_times(comparison, estimate)}.{reason}"
-        f"{_kernels_the_other_way(comparison, 'But {}.')}"
-    )
+    kernels = _kernels_the_other_way(comparison)
+    text = f"{_what(comparison)} {_time_in_words(estimate.ratio)}{where}{_inputs(comparison)}: "
+    text += f"{_times(comparison, estimate)}.{reason}{kernels and f' But {kernels}.'}"
     certainty = f"{_sure(comparison, estimate)} {_means(comparison, estimate)}".strip()
     return Verdict(word, text, details, certainty, shifted)
+
+
+def _what(comparison: Comparison) -> str:
+    return "An iteration of B takes" if comparison.per == "iteration" else "Kernels of B take"
 
 
 def _time_in_words(ratio: float) -> str:
@@ -166,26 +168,26 @@ def _bounds(estimate: Estimate) -> str:
 
 
 def _undecided(comparison: Comparison) -> str:
-    work = next(other_work(comparison.rows, comparison.main.input_size_ratio), "")
-    if work and comparison.per != "capture":
-        return _with_other_work(comparison, None, work)
+    if comparison.other_work and comparison.per != "capture":
+        return _with_other_work(comparison, None)
     change = comparison.change_ns
     if comparison.per == "iteration":
         same = (
             f"iterations of B are {duration(abs(change))} {'longer' if change > 0 else 'shorter'}"
             f"{' on average' * comparison.is_of_means} "
-            f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}){_reason(comparison, inside=True)}"
+            f"({_times_of_means(comparison)}){_reason(comparison, inside=True)}"
             if change
             else "iterations of B take the same time"
         )
-        return f"Cannot tell: {_kernels_the_other_way(comparison, '{}, but ')}{same}."
+        kernels = _kernels_the_other_way(comparison)
+        return f"Cannot tell: {kernels and f'{kernels}, but '}{same}."
     if not comparison.a.ops and not comparison.b.ops:
         return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
         return f"Cannot tell: {_recorded(comparison)}."
     same = (
         f"kernels of B take {duration(abs(change))} {'more' if change > 0 else 'less'} "
-        f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}){_reason(comparison, inside=True)}"
+        f"({_times_of_means(comparison)}){_reason(comparison, inside=True)}"
         if change
         else "kernels of B take the same time"
     )
@@ -195,19 +197,18 @@ def _undecided(comparison: Comparison) -> str:
 def _few(comparison: Comparison) -> str:
     """Why that is not sure."""
     a, b = comparison.a, comparison.b
-    if (not a.ops and not b.ops) or next(other_work(comparison.rows, comparison.main.input_size_ratio), ""):
+    if (not a.ops and not b.ops) or comparison.other_work:
         return ""
     if comparison.per == "iteration":
         return _too_few(a.iterations, b.iterations, "iteration")
     return _too_few(len(a.recordings), len(b.recordings), "recording")
 
 
-def _with_other_work(comparison: Comparison, estimate: Estimate | None, why: str) -> str:
+def _with_other_work(comparison: Comparison, estimate: Estimate | None) -> str:
     """The times of sides whose inputs are of other sizes, of which neither is slower for it."""
-    what = "An iteration" if comparison.per == "iteration" else "Kernels"
-    take = "takes" if comparison.per == "iteration" else "take"
+    told = f"Cannot tell: {comparison.other_work[:1].lower()}{comparison.other_work[1:]}"
     if not comparison.a_ns:
-        return f"Cannot tell: {why[:1].lower()}{why[1:]}"
+        return told
     ratio = estimate.ratio if estimate else comparison.b_ns / comparison.a_ns
     times = _times(comparison, estimate) if estimate else _times_of_means(comparison)
     rates = (comparison.measures[name] for name in ("samples_per_s", "tokens_per_s"))
@@ -219,14 +220,11 @@ def _with_other_work(comparison: Comparison, estimate: Estimate | None, why: str
         ),
         "",
     )
-    return (
-        f"Cannot tell: {why[:1].lower()}{why[1:]} {what} of B {take} {_time_in_words(ratio)}: {times}"
-        f"{_reason(comparison, inside=True)}.{done}"
-    )
+    return f"{told} {_what(comparison)} {_time_in_words(ratio)}: {times}{_reason(comparison, inside=True)}.{done}"
 
 
-def _kernels_the_other_way(comparison: Comparison, told: str) -> str:
-    """What became of the kernels, where iterations changed the other way: put into ``told``."""
+def _kernels_the_other_way(comparison: Comparison) -> str:
+    """What became of the kernels, where iterations changed the other way; else empty."""
     kernel, tensor = comparison.measures["kernel_time"], comparison.measures["tensor_core_share"]
     if comparison.per != "iteration" or not kernel.a or kernel.b is None:
         return ""
@@ -242,8 +240,7 @@ def _kernels_the_other_way(comparison: Comparison, told: str) -> str:
     if tensor.a is not None and tensor.b is not None and abs(tensor.b - tensor.a) >= _LITTLE:
         least = "at least " if tensor.is_least else ""
         text += f", {least}{share(tensor.b)} of it on {comparison.matrix_unit}s instead of {share(tensor.a)}"
-    told = told.format(f"{text})")
-    return f" {told}" if told.startswith("But") else told
+    return f"{text})"
 
 
 def _simply(ratio: float) -> str:
@@ -359,9 +356,8 @@ def _means(comparison: Comparison, estimate: Estimate) -> str:
     """The means, where they are not what the estimate compares."""
     if not _are_means_shifted(comparison, estimate):
         return ""
-    times = f"{duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}"
     change = signed_percent(comparison.b_ns / comparison.a_ns - 1)
-    return f"Means, which single slow iterations shift, are {times} ({change})."
+    return f"Means, which single slow iterations shift, are {_times_of_means(comparison)} ({change})."
 
 
 def changes_by_kind(comparison: Comparison) -> list[tuple[str, int]]:
