@@ -9,10 +9,10 @@ from typing import Any, TypedDict, cast
 from tensorboard_plugin_dlprof.comparing.as_json import head, is_changed, row_json
 from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison, rounded
+from tensorboard_plugin_dlprof.comparing.main_change import changes_by_kind
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.tables import modules, times_of_ops
-from tensorboard_plugin_dlprof.comparing.verdict import changes_by_kind
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.launch_sizes import LaunchSize
 

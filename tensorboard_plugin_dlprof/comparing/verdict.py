@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
-from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
-from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
+from tensorboard_plugin_dlprof.comparing.main_change import changes_by_kind, kind_of, main_change
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
-from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, FEWEST_SAMPLES, Op
+from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, FEWEST_SAMPLES
 from tensorboard_plugin_dlprof.comparing.words import (
     MANY_TIMES,
     duration,
@@ -26,12 +24,6 @@ from tensorboard_plugin_dlprof.comparing.words import (
 from tensorboard_plugin_dlprof.units import significant, size, three_digits
 
 FASTER, SLOWER, NO_CLEAR_CHANGE, CANNOT_TELL = "faster", "slower", "no_clear_change", "cannot_tell"
-
-_LARGE_SHARE = 0.2
-"""Of the change, from which a row is named as its reason."""
-
-_NOT_OF_IT = 1.5
-"""Of the change, from which a row that others make up for is told apart."""
 
 _LITTLE, _MOSTLY = 0.1, 0.5
 
@@ -90,7 +82,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
         )
     word = SLOWER if estimate.ratio > 1 else FASTER
     where = ", on another device" if is_other_device(comparison.a, comparison.b) else ""
-    reason = _reason(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
+    reason = main_change(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
     kernels = _kernels_the_other_way(comparison)
     text = f"{_what(comparison)} {_time_in_words(estimate.ratio)}{where}{_inputs(comparison)}: "
     text += f"{_times(comparison, estimate)}.{reason}{kernels and f' But {kernels}.'}"
@@ -175,7 +167,7 @@ def _undecided(comparison: Comparison) -> str:
         same = (
             f"iterations of B are {duration(abs(change))} {'longer' if change > 0 else 'shorter'}"
             f"{' on average' * comparison.is_of_means} "
-            f"({_times_of_means(comparison)}){_reason(comparison, inside=True)}"
+            f"({_times_of_means(comparison)}){main_change(comparison, inside=True)}"
             if change
             else "iterations of B take the same time"
         )
@@ -187,7 +179,7 @@ def _undecided(comparison: Comparison) -> str:
         return f"Cannot tell: {_recorded(comparison)}."
     same = (
         f"kernels of B take {duration(abs(change))} {'more' if change > 0 else 'less'} "
-        f"({_times_of_means(comparison)}){_reason(comparison, inside=True)}"
+        f"({_times_of_means(comparison)}){main_change(comparison, inside=True)}"
         if change
         else "kernels of B take the same time"
     )
@@ -220,7 +212,7 @@ def _with_other_work(comparison: Comparison, estimate: Estimate | None) -> str:
         ),
         "",
     )
-    return f"{told} {_what(comparison)} {_time_in_words(ratio)}: {times}{_reason(comparison, inside=True)}.{done}"
+    return f"{told} {_what(comparison)} {_time_in_words(ratio)}: {times}{main_change(comparison, inside=True)}.{done}"
 
 
 def _kernels_the_other_way(comparison: Comparison) -> str:
@@ -281,7 +273,7 @@ def _recorded(comparison: Comparison) -> str:
         measured.append(f"{kernels} take {change} in total ({signed_percent(main.b / main.a - 1)})")
     most = max((row for row in comparison.rows if row.kind == "part"), key=lambda row: abs(row.change_ns), default=None)
     if most is not None and abs(most.change_ns) >= comparison.floor_of("idle_time") * comparison.a_ns > 0:
-        measured.append(f"idle time changes most in {_group(most)}: {signed_duration(most.change_ns)}")
+        measured.append(f"idle time changes most in {kind_of(most)}: {signed_duration(most.change_ns)}")
     return f"{text}{': ' if measured else ''}{', and '.join(measured)}"
 
 
@@ -358,72 +350,6 @@ def _means(comparison: Comparison, estimate: Estimate) -> str:
         return ""
     change = signed_percent(comparison.b_ns / comparison.a_ns - 1)
     return f"Means, which single slow iterations shift, are {_times_of_means(comparison)} ({change})."
-
-
-def changes_by_kind(comparison: Comparison) -> list[tuple[str, int]]:
-    """The change of each op type, and of each part of the time without kernels (ns)."""
-    sums: dict[str, int] = defaultdict(int)
-    for row in comparison.rows:
-        if row.kind != "overlap":
-            sums[_group(row)] += row.change_ns
-    return list(sums.items())
-
-
-def _group(row: Row) -> str:
-    if not row.a and not row.b:
-        return _PLACES.get(row.name, f"{row.name[:1].lower()}{row.name[1:]}")
-    op_type = (row.b or row.a)[0].op_type
-    if op_type == RANGE_TYPE:
-        return f"`{row.name}`"
-    return f"`{row.name if row.kind.startswith('kernel') or not op_type else op_type}`"
-
-
-_PLACES = {
-    "Data loader": "the data loader",
-    "I/O": "I/O",
-    "Queued": "launched work that waits",
-    "Not recorded": "what was not recorded",
-    "Launch not recorded": "gaps whose launch was not recorded",
-}
-"""Names of rows without ops as they stand within a sentence, where they do not just begin with a small letter."""
-
-
-def _reason(comparison: Comparison, inside: bool = False) -> str:
-    """The op type or part with most of the change."""
-    change = comparison.change_ns
-    changes = [one for one in changes_by_kind(comparison) if one[1] * change > 0]
-    if not changes:
-        return ""
-    name, part = max(changes, key=lambda one: abs(one[1]))
-    if abs(part) < _LARGE_SHARE * abs(change):
-        return ""
-    if abs(part) > _NOT_OF_IT * abs(change):
-        text = f"{name} alone takes {duration(abs(part))} {'more' if part > 0 else 'less'}"
-    elif name.startswith("`"):
-        text = f"{duration(abs(part))} of it is {name}"
-    else:
-        text = f"{duration(abs(part))} of it {'' if inside else 'is '}in {name}"
-    text += _how(comparison, name)
-    return f", {text}" if inside else f" {text[0].upper()}{text[1:]}."
-
-
-def _how(comparison: Comparison, name: str) -> str:
-    """What else is known of a group's ops: that one side has none of them, or that they moved to matrix units."""
-    rows = [row for row in comparison.rows if _group(row) == name]
-    of_a, of_b = [op for row in rows for op in row.a], [op for row in rows for op in row.b]
-    if not of_a and not of_b:
-        return ""
-    if not of_a or not of_b:
-        return f", which only {'A' if of_a else 'B'} has"
-    before, after = _tensor_core_share(of_a), _tensor_core_share(of_b)
-    if before is None or after is None or not (before < _LITTLE and after > _MOSTLY):
-        return ""
-    return f", which now runs on {comparison.matrix_unit}s"
-
-
-def _tensor_core_share(ops: Sequence[Op]) -> float | None:
-    kernel_ns = sum(op.kernel_ns for op in ops)
-    return sum(op.tensor_core_ns for op in ops) / kernel_ns if kernel_ns else None
 
 
 def _details(comparison: Comparison) -> str:

@@ -1,0 +1,89 @@
+"""What makes up most of the change between two recordings, in words: an op type, or a part of the time without
+kernels."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
+from tensorboard_plugin_dlprof.comparing.attribution import Row
+from tensorboard_plugin_dlprof.comparing.comparison import Comparison
+from tensorboard_plugin_dlprof.comparing.recording import Op
+from tensorboard_plugin_dlprof.comparing.words import duration
+
+_LARGE_SHARE = 0.2
+"""Of the change, from which a row is named as its reason."""
+
+_NOT_OF_IT = 1.5
+"""Of the change, from which a row that others make up for is told apart."""
+
+_LITTLE, _MOSTLY = 0.1, 0.5
+"""Shares of kernel time on matrix units, between which ops have moved to them."""
+
+
+def changes_by_kind(comparison: Comparison) -> list[tuple[str, int]]:
+    """The change of each op type, and of each part of the time without kernels (ns)."""
+    sums: dict[str, int] = defaultdict(int)
+    for row in comparison.rows:
+        if row.kind != "overlap":
+            sums[kind_of(row)] += row.change_ns
+    return list(sums.items())
+
+
+def kind_of(row: Row) -> str:
+    """The op type of a row, or what the part of the time is called within a sentence."""
+    if not row.a and not row.b:
+        return _PLACES.get(row.name, f"{row.name[:1].lower()}{row.name[1:]}")
+    op_type = (row.b or row.a)[0].op_type
+    if op_type == RANGE_TYPE:
+        return f"`{row.name}`"
+    return f"`{row.name if row.kind.startswith('kernel') or not op_type else op_type}`"
+
+
+_PLACES = {
+    "Data loader": "the data loader",
+    "I/O": "I/O",
+    "Queued": "launched work that waits",
+    "Not recorded": "what was not recorded",
+    "Launch not recorded": "gaps whose launch was not recorded",
+}
+"""Names of rows without ops as they stand within a sentence, where they do not just begin with a small letter."""
+
+
+def main_change(comparison: Comparison, inside: bool = False) -> str:
+    """A sentence about the op type or part with most of the change, or ``inside`` one; empty if none has much."""
+    change = comparison.change_ns
+    changes = [one for one in changes_by_kind(comparison) if one[1] * change > 0]
+    if not changes:
+        return ""
+    name, part = max(changes, key=lambda one: abs(one[1]))
+    if abs(part) < _LARGE_SHARE * abs(change):
+        return ""
+    if abs(part) > _NOT_OF_IT * abs(change):
+        text = f"{name} alone takes {duration(abs(part))} {'more' if part > 0 else 'less'}"
+    elif name.startswith("`"):
+        text = f"{duration(abs(part))} of it is {name}"
+    else:
+        text = f"{duration(abs(part))} of it {'' if inside else 'is '}in {name}"
+    text += _how(comparison, name)
+    return f", {text}" if inside else f" {text[0].upper()}{text[1:]}."
+
+
+def _how(comparison: Comparison, name: str) -> str:
+    """What else is known of a group's ops: that one side has none of them, or that they moved to matrix units."""
+    rows = [row for row in comparison.rows if kind_of(row) == name]
+    of_a, of_b = [op for row in rows for op in row.a], [op for row in rows for op in row.b]
+    if not of_a and not of_b:
+        return ""
+    if not of_a or not of_b:
+        return f", which only {'A' if of_a else 'B'} has"
+    before, after = _tensor_core_share(of_a), _tensor_core_share(of_b)
+    if before is None or after is None or not (before < _LITTLE and after > _MOSTLY):
+        return ""
+    return f", which now runs on {comparison.matrix_unit}s"
+
+
+def _tensor_core_share(ops: Sequence[Op]) -> float | None:
+    kernel_ns = sum(op.kernel_ns for op in ops)
+    return sum(op.tensor_core_ns for op in ops) / kernel_ns if kernel_ns else None
