@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.headline import headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
-from tensorboard_plugin_dlprof.diagnosis.places import path_of, place_of
+from tensorboard_plugin_dlprof.diagnosis.places import names_of
 from tensorboard_plugin_dlprof.diagnosis.queue import Launches, QueueTimes, launches_of, queue_times, ran_ahead
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int32s, Int64s, Segments
 from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical
@@ -402,11 +402,12 @@ def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]]) -> str:
 
 
 def place_of_most(rows: Sequence[Row], part: Part, time_ns: int) -> str:
-    """The place in which at least half of a part of the time is lost; empty if there is none that has a name."""
+    """The place in which at least half of a part of the time is lost, as code; empty if there is none with a name."""
     row = next((row for row in rows if row.cause.part == part), None)
-    if row is None or 2 * row.time_ns < time_ns or not (row.cause.call or path_of(row)):
+    if row is None or 2 * row.time_ns < time_ns:
         return ""
-    return place_of(row) if row.cause.call else f"in {place_of(row)}"
+    place = " in ".join(f"`{name}`" for name in names_of(row))
+    return place if row.cause.call or not place else f"in {place}"
 
 
 def middle(numbers: Int64s) -> int | None:

@@ -15,11 +15,19 @@ _LONGEST = 80
 _LONGEST_PATH = 60
 """Letters of a path in a sentence, of which its evidence tells the whole."""
 
+_NO_MARKS = str.maketrans("{}`", "()'")
+"""Sentences have fields between braces, and code between backticks."""
+
 _MARKER = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
 
 
 def place_of(row: Row) -> str:
-    """``cudaFree in /train/conv2d``; what a part is if nothing is named. A marker of DLProf is its function."""
+    """``cudaFree in /train/conv2d``; what a part is if nothing is named."""
+    return " in ".join(names_of(row)) or Part(row.cause.part).label.replace("_", " ")
+
+
+def names_of(row: Row) -> list[str]:
+    """The call and the path of a row, if it has them, as a sentence holds them. A marker of DLProf is its function."""
     path = path_of(row)
     longest = _LONGEST if row.cause.kind == "frame" else _LONGEST_PATH
     if len(path) > longest:
@@ -27,8 +35,7 @@ def place_of(row: Row) -> str:
         at = path.find("/", len(path) - longest)
         at = path.rfind("/") if at < 0 else at
         path = cut_name(path) if at < 0 else f"\N{HORIZONTAL ELLIPSIS}{cut_name(path[at:])}"
-    named = " in ".join(filter(None, (row.cause.call, path)))
-    return named.replace("{", "(").replace("}", ")") or Part(row.cause.part).label.replace("_", " ")
+    return [name.translate(_NO_MARKS) for name in (row.cause.call, path) if name]
 
 
 def path_of(row: Row) -> str:

@@ -61,7 +61,7 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     """The headline; below it, if a GPU worked, the bar of an iteration."""
     device = _least_computing(diagnosis)
     if device is None:
-        yield f"<section><p class=answer>{with_code(diagnosis['headline'])}</p></section>"
+        yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p></section>"
         return
     wall = diagnosis["mean"]["wall_ns"]
     parts = _with_rest(_shown(diagnosis["mean"]["devices"][device]["parts"], unit), wall)

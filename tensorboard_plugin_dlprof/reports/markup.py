@@ -31,7 +31,6 @@ CODE = re.compile(
 """Code in a sentence, as the pages find it (``frontend/src/model/links.ts``)."""
 
 _QUANTITY = re.compile(r"((?:at least )?\d[\d.,]*\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))")
-_PLACE = re.compile(r"(?<= Mostly in ).+(?=\.$)")
 
 
 def with_code(text: str) -> str:
@@ -44,13 +43,15 @@ def with_code(text: str) -> str:
 
 
 def answer(text: str) -> str:
-    """The sentence that a report begins with, as on the Dashboard: numbers stand out, the place it names is code."""
-    place = _PLACE.search(text)
-    before, named = (text[: place.start()], place[0]) if place else (text, "")
-    parts = _QUANTITY.split(before)
-    said = "".join(f"<strong>{typeset(part)}</strong>" if i % 2 else typeset(part) for i, part in enumerate(parts))
-    code = " in ".join(f"<code>{path(name)}</code>" for name in named.split(" in ")) + "." if place else ""
-    return said + code
+    """The sentence that a report begins with, as on the Dashboard: numbers stand out, code is between backticks."""
+    return "".join(
+        f"<code>{path(piece)}</code>" if i % 2 else _with_numbers(piece) for i, piece in enumerate(text.split("`"))
+    )
+
+
+def _with_numbers(text: str) -> str:
+    parts = enumerate(_QUANTITY.split(text))
+    return "".join(f"<strong>{typeset(part)}</strong>" if i % 2 else typeset(part) for i, part in parts)
 
 
 def path(name: str) -> str:

@@ -99,9 +99,9 @@ def test_the_place_is_that_of_what_costs_most() -> None:
 @pytest.mark.parametrize(
     ("path", "call", "time_ns", "place"),
     [
-        ("/train/linear", "cudaFree", 20, "cudaFree in /train/linear"),
-        ("/train/linear", "", 20, "in /train/linear"),
-        ("/", "cudaFree", 20, "cudaFree"),
+        ("/train/linear", "cudaFree", 20, "`cudaFree` in `/train/linear`"),
+        ("/train/linear", "", 20, "in `/train/linear`"),
+        ("/", "cudaFree", 20, "`cudaFree`"),
         ("/", "", 20, ""),
         ("/train/linear", "cudaFree", 9, ""),
     ],

@@ -234,7 +234,7 @@ def test_code_is_what_the_pages_find_to_be_code() -> None:
 
 def test_the_sentence_sets_its_place_as_code_and_its_numbers_apart() -> None:
     """Digits of a path are no numbers."""
-    assert plain(answer("Computing 5 % of it. Mostly in wait in /a/b 3 s/c.")) == (
+    assert plain(answer("Computing 5 % of it. Mostly in `wait` in `/a/b 3 s/c`.")) == (
         "Computing <strong>5 %</strong> of it. Mostly in <code>wait</code> in <code>/a/<wbr>b 3 s/<wbr>c</code>."
     )
     assert path("/a::b/c") == "/a::<wbr>b/<wbr>c"

@@ -26,13 +26,16 @@ export function Sentence({ text }: { text: string }) {
   );
 }
 
-/** The sentence that a page begins with: its numbers stand out. */
+/** The sentence that a page begins with: its numbers stand out, but for digits in code. */
 export function Headline({ text }: { text: string }) {
   return (
     <>
-      {aroundQuantities(text).map((piece, i) =>
-        i % 2 === 1 ? <strong key={i}>{piece}</strong> : <Sentence key={i} text={piece} />,
-      )}
+      {text
+        .split(/(`[^`]*`)/)
+        .flatMap((part, i) =>
+          (i % 2 === 1 ? [part] : aroundQuantities(part)).map((piece, at) => ({ piece, strong: at % 2 === 1 })),
+        )
+        .map(({ piece, strong }, i) => (strong ? <strong key={i}>{piece}</strong> : <Sentence key={i} text={piece} />))}
     </>
   );
 }

@@ -145,6 +145,13 @@ describe("sentences", () => {
       "39\u00a0GB",
       " in 2 steps",
     ]);
+    expect(aroundQuantities("Computing at least 44 % of a 2 min iteration")).toEqual([
+      "Computing ",
+      "at least 44\u00a0%",
+      " of a ",
+      "2\u00a0min",
+      " iteration",
+    ]);
     expect(typeset("shorter (-2.71 ms) in a-1 of 1-3")).toBe("shorter (−2.71\u00a0ms) in a-1 of 1-3");
     expect(typeset("A: 1 ms -> 2 ms")).toBe("A: 1\u00a0ms → 2\u00a0ms");
   });

@@ -4,11 +4,6 @@ import { formatCount } from "../format/number";
 import { formatDuration } from "../format/time";
 import type { Step } from "./step";
 
-const NUMBER = /((?:at least )?\d[\d.,]*\u00a0?\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))/;
-
-/** What the sentence ends with: a call, a path, or a call in a path. */
-const PLACE = /(?<= Mostly in ).+(?=\.$)/;
-
 /** Another time is told from this share of the sentence's on. */
 const LEAST_SHARE = 0.01;
 
@@ -36,16 +31,3 @@ export function spanOf({ marked, mean }: Pick<Diagnosis, "marked" | "mean">, wal
   const isOther = wall_ns !== null && Math.abs(wall_ns - mean.wall_ns) > mean.wall_ns * LEAST_SHARE;
   return !marked && isOther ? `DLProf's panels below are about all ${formatDuration(wall_ns)} recorded.` : "";
 }
-
-/** The sentence in pieces; numbers stand out, the place it names is code: `cudaMemcpyAsync` in `/step/item`. */
-export const piecesOf = ({ headline }: Pick<Diagnosis, "headline">): readonly { text: string; strong: boolean }[] =>
-  headline
-    .replace(PLACE, (place) =>
-      place
-        .split(" in ")
-        .map((name) => `\`${name}\``)
-        .join(" in "),
-    )
-    .split(NUMBER)
-    .filter((text) => text !== "")
-    .map((text) => ({ text, strong: NUMBER.test(text) }));

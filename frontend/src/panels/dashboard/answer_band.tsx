@@ -2,12 +2,12 @@
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { Icon } from "../../components/icon";
-import { Sentence } from "../../components/sentence";
+import { Headline, Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { leavesOut, piecesOf, saidOf, spanOf } from "../../model/answer";
+import { leavesOut, saidOf, spanOf } from "../../model/answer";
 import {
   hasGpuWork,
   matrixSentence,
@@ -28,22 +28,22 @@ interface AnswerBandProps {
 }
 
 export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
-  const phrases: readonly Phrase[] =
-    diagnosis !== null && step !== null
-      ? piecesOf(diagnosis)
-      : hasGpuWork(data) || memory === ""
-        ? [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)]
-        : [{ text: memory }];
+  const answer = diagnosis !== null && step !== null ? diagnosis.headline : hasGpuWork(data) ? "" : memory;
+  const phrases: readonly Phrase[] = [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)];
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
   const row = useOneStop<HTMLElement>();
   const leftOut = diagnosis !== null && leavesOut(diagnosis);
   return (
     <header class="headline" {...row}>
       <h2>
-        {phrases.map(({ text, strong }, i) => {
-          const sentence = <Sentence key={i} text={text} />;
-          return strong === true ? <strong key={i}>{sentence}</strong> : sentence;
-        })}
+        {answer !== "" ? (
+          <Headline text={answer} />
+        ) : (
+          phrases.map(({ text, strong }, i) => {
+            const sentence = <Sentence key={i} text={text} />;
+            return strong === true ? <strong key={i}>{sentence}</strong> : sentence;
+          })
+        )}
       </h2>
       <p class="model-line">
         {diagnosis === null || step === null ? (
