@@ -124,3 +124,9 @@ def test_what_several_iterations_are_summed_in_says_so(page: Page, tensorboard: 
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(page.get_by_role("grid").first).to_be_visible()
     expect(page.locator(".sum-note")).to_have_count(0)
+
+
+def test_times_are_sums_over_the_gpus_that_were_used(page: Page, several: TensorBoard) -> None:
+    """Iterations says of how many GPUs it adds up the kernels: of none that only the machine has."""
+    page.goto(several.page(view="iterations"))
+    expect(page.locator(".selected-iteration")).to_contain_text(f"Times are sums over {len(IN_USE)} GPUs.")

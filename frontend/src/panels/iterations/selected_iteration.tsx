@@ -10,7 +10,7 @@ import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { useUrl } from "../../frame/url";
-import { hasGpuWork } from "../../model/headline";
+import { devicesInUse, hasGpuWork } from "../../model/headline";
 import { medianIteration, medianNs, rangeText, withoutKernels, type IterationRow } from "../../model/iterations";
 import { unknownWork } from "../../model/kernel_time";
 import { excesses } from "../../model/spread";
@@ -54,7 +54,7 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
   const iteration = useSelected(data);
   const only = data.performance.profiled_iterations === 1;
   const whole = data.iterations.source.kind === "whole_capture";
-  const several = data.gpu_utilization.devices.filter(({ in_use: inUse }) => inUse).length > 1;
+  const gpus = devicesInUse(data).length;
   const where = whole ? "the Whole Recording" : `Iteration ${iteration}`;
   const row = rows.find(({ iteration: first, stop_iteration: last }) => first <= +iteration && +iteration <= last);
   const single = row?.count === 1 ? row : undefined;
@@ -94,7 +94,7 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
                 />
                 <span class="muted">
                   {unknownWork(data).graphs && "Without those inside CUDA graphs that were recorded as a whole. "}
-                  {several && `Times are sums over ${formatCounted(data.gpu_utilization.devices.length, "GPU")}. `}
+                  {gpus > 1 && `Times are sums over ${formatCounted(gpus, "GPU")}. `}
                   {!whole && (
                     <>
                       By the iteration that launched them <Info term="The iteration of a kernel" text={LAUNCHED} />
