@@ -117,6 +117,10 @@ function numberOf(diagnosis: Diagnosis, data: DashboardResponse): (index: number
   return (index) => (numbers.length === diagnosis.iterations.length ? (numbers[index] ?? index) : index);
 }
 
+/** Whether an iteration is one of the warm-up, with which a recording begins. */
+export const isWarmUp = (iteration: number, diagnosis: Diagnosis, data: DashboardResponse): boolean =>
+  diagnosis.typical.why.includes("warm_up") && iteration < numberOf(diagnosis, data)(diagnosis.typical.start);
+
 /** The parts of each iteration on the GPU that computes least; null where none did any work. */
 export function partsByIteration(diagnosis: Diagnosis, data: DashboardResponse): PartsByIteration | null {
   const main = mainDevice(diagnosis);

@@ -17,7 +17,7 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { barParts, colourOfClass, withParts, type Bar, type BarClass, type IterationRow } from "../../model/iterations";
 import { mainDevice } from "../../model/parts";
-import { partsByIteration, stepOf } from "../../model/step";
+import { isWarmUp, partsByIteration, stepOf } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { excesses } from "../../model/spread";
 import { Bars, plotWidthOf } from "./bars";
@@ -115,12 +115,6 @@ function OnlyIteration({ row, label }: { row: IterationRow; label: (key: BarClas
 
 /** So many can be told apart without zooming. */
 const FEW = 12;
-
-/** Why an iteration is outside of the aggregation: `warm-up`, where the diagnosis says so of the first ones; else empty. */
-function leftOut(row: Bar, rows: readonly Bar[], diagnosis: Diagnosis | null): string {
-  const { why = [], start = 0 } = diagnosis?.typical ?? {};
-  return why.includes("warm_up") && rows.indexOf(row) < start ? "warm-up" : "";
-}
 
 interface ChartProps {
   data: DashboardResponse;
@@ -237,7 +231,9 @@ function Chart({ data, iterations, split, allowed, measure, width, busy, whole, 
                 if (row.count > 1) zoom.show(around(row.iteration, row.stop_iteration, whole));
                 else navigate(selectingIteration(row.iteration), true);
               }}
-              whyOutside={(row) => leftOut(row, rows, diagnosis)}
+              whyOutside={({ iteration }) =>
+                diagnosis !== null && isWarmUp(iteration, diagnosis, data) ? "warm-up" : ""
+              }
               start={choice.sameIterations ? choice.start : null}
               stop={choice.sameIterations ? choice.stop : null}
               movable={allowed}
