@@ -27,6 +27,12 @@ export function anchorIn(view: View, of: View | null): number {
   return place >= 0 && place <= 1 ? place : 0.5;
 }
 
+/** What is seen of a stretch of time: as the sums and tables of the window count it. */
+export const seenOf = (start: number, duration: number, view: View): [number, number] => [
+  Math.max(start, view.from),
+  Math.min(start + duration, view.to),
+];
+
 /** Moves by a share of the window. */
 export function panned(view: View, whole: View, share: number): View {
   const by = (view.to - view.from) * share;

@@ -8,7 +8,7 @@ import { formatDuration, formatTimestamp } from "../../format/time";
 import type { Bins, TimelineHits, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
 import { shortKernelName, withoutVersion } from "../../model/kernel_name";
 import { contrast } from "../../model/shades";
-import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
+import { binClass, binShare, classColour, lanesOf, seenOf, type TrackRow } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
 
 export interface Palette {
@@ -347,12 +347,6 @@ function drawCurve(
 
 /** What tells layers of one kind apart: `Qwen2DecoderLayer_12`. */
 const INDEX = /(?:_\d{1,4}|\[\d{1,4}\])$/;
-
-/** What is seen of a stretch of time: as the sums and tables of the window count it. */
-export const seenOf = (start: number, duration: number, view: View): [number, number] => [
-  Math.max(start, view.from),
-  Math.min(start + duration, view.to),
-];
 
 /** The first of some texts that fits as a whole; empty where none does. */
 const firstFitting = (context: CanvasRenderingContext2D, texts: readonly string[], room: number): string =>

@@ -4,13 +4,14 @@ import type { ComponentChildren } from "preact";
 import { exactDuration, formatDuration, formatTimestamp } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
+import { seenGap } from "../../model/gap";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
 import { classInWords, threadKey } from "../../model/timeline";
 import type { View } from "../../model/timeline_link";
 import type { Beside, TimelineGap, TimelineItem } from "../../api/types";
 import { Icon } from "../../components/icon";
-import { itemName, seenOf, shortName } from "../../components/timeline/drawing";
+import { itemName, shortName } from "../../components/timeline/drawing";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 
@@ -113,18 +114,6 @@ export function Details({ of: whole, ...rest }: { of: TimelineGap | TimelineItem
       )}
     </div>
   );
-}
-
-/** What the window shows of a gap, which may begin before it and go on after it: as the tables below count it. */
-function seenGap(gap: TimelineGap, view: View): TimelineGap {
-  const cut = <Part extends { start: number; duration: number }>(part: Part): Part => {
-    const [from, to] = seenOf(part.start, part.duration, view);
-    return { ...part, start: from, duration: to - from };
-  };
-  const seen = cut(gap);
-  if (seen.duration <= 0) return gap;
-  const parts = gap.parts.map(cut).filter(({ duration }) => duration > 0);
-  return { ...seen, parts, cause: [...parts].sort((a, b) => b.duration - a.duration)[0]?.part ?? gap.cause };
 }
 
 function GapFacts({ gap, begin, unit, onItem, onCall }: { gap: TimelineGap; begin: number } & GapProps) {

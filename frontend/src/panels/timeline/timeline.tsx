@@ -32,6 +32,7 @@ import type {
   TimelineItem,
   TimelineOverview,
 } from "../../api/types";
+import { gapInWords } from "../../model/gap";
 import { whyNoKernels } from "../../model/headline";
 import { mainDevice } from "../../model/parts";
 import {
@@ -400,7 +401,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const mapped = useStable({ from: Math.min(told.from, view.from), to: Math.max(told.to, view.to) });
   const announced =
     gap !== null
-      ? `Gap of ${formatDuration(gap.duration)}, ${gap.label}`
+      ? gapInWords(gap, rest, matrixUnit)
       : item !== null
         ? `${item.name}, ${formatDuration(item.duration)}`
         : said;
