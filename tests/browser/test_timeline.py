@@ -138,3 +138,17 @@ def test_a_long_warm_up_does_not_take_the_width_of_the_overview(page: Page, tmp_
         page.get_by_role("button", name="Show the whole recording").click()
         expect(page.locator(".timeline-left-out")).to_have_count(0)
         page.wait_for_function("location.hash.includes('timeline.from=0')")
+
+
+def test_a_search_that_fails_counts_nothing(page: Page, tensorboard: TensorBoard, complaints: list[str]) -> None:
+    """Beside it stands how often a text is found in the window: without an answer neither a number nor a reason."""
+    opened(page, tensorboard, "amp")
+    search, next_hit = page.get_by_label("Search kernels and ops"), page.get_by_role("button", name="Next hit")
+    search.fill("conv")
+    expect(next_hit).to_be_visible()
+    page.route("**/timeline_hits**", lambda route: route.fulfill(status=500, body="out of order"))
+    with page.expect_event("requestfinished", lambda request: "timeline_hits" in request.url):
+        search.fill("no such kernel")
+    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    expect(next_hit).to_have_count(0, timeout=5_000)
+    complaints.clear()

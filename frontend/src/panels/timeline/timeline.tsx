@@ -279,7 +279,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     (signal) => fetchTimelineHits(profile, searched, rest, Math.round(width), named, signal),
   );
   // Those of the last letters stay until the next are known.
-  const hits = searched === "" ? null : found.data;
+  const hits = searched === "" || found.error !== null ? null : found.data;
   const listed = hits?.listed ?? [];
   const place = listed.findIndex(({ id }) => id === item?.id);
   /** To the next hit of the window, or the one before; behind its last one to the next of the whole recording. */
@@ -462,7 +462,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
           show={show}
           find={find}
           onSearch={setSearched}
-          hits={searched === "" || found.loading ? null : { count: hits?.count ?? null, place }}
+          hits={hits === null || found.loading ? null : { count: hits.count, place }}
           searching={search}
           iterations={overview.iterations}
           here={isMarked ? here : null}
