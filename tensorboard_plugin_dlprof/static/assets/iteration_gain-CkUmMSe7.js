@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ba as e,Ki as t,ur as n,wr as r,yi as i}from"./frame-CddkC79_.js";var a=(e,t)=>e/Math.max(t,1),o=.85,s=e=>e===null||e<=0||e>=o?``:`Kernels run for ${i(e)} of the time: an iteration may gain less while the host launches no sooner.`;function c(){let i=s(n().busy);return i===``?null:t(e,{children:[i,` `,t(r,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{s as n,a as r,c as t};

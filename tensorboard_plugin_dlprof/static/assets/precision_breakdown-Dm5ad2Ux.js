@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ki as e,Sn as t,ci as n,k as r,xn as i}from"./frame-CddkC79_.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=r(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return e(`div`,{children:[e(t,{segments:c,whole_ns:l,label:`Kernel time by precision, ${n(l)}`,height:24}),e(i,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{cr as e,lr as t,ur as n,ya as r}from"./frame-CddkC79_.js";function i(i,a){let o=n(),{profile:s,aggregation:c,domain:l}=o,u={profile:s,aggregation:c,domain:l,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},d=e(a.row===``?null:t(o,`only`,i,a),e=>r(u,e));if(d.data===null)return d.error===null?null:``;let{total:f,rows:p,key:m}=d.data;return f===1?String(p[0]?.[m]??``):``}export{i as t};
