@@ -193,7 +193,7 @@ def longest_shown(walls_ns: Sequence[int]) -> int:
     walls = sorted(walls_ns, reverse=True)
     most = (len(walls) + 1) // 4
     cut = [place + 1 for place in range(most) if walls[place] > _MANY_TIMES * walls[place + 1]]
-    return max(walls[max(cut, default=0)], 1)
+    return max([*walls, 1][max(cut, default=0)], 1)
 
 
 def durations(names: Sequence[str], walls_ns: Sequence[int], stacks: Sequence[Sequence[Part]], most_ns: float) -> str:

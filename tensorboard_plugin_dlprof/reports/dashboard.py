@@ -286,12 +286,10 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         )
     ends = f"{rows[0]['iteration']} to {rows[-1]['stop_iteration']}" if rows else "none"
     walls = [row["duration_ns"] or 0 for row in rows]
-    longest = max(walls, default=0)
-    note = f"Iterations {ends}: how long they took and what filled them. The longest took {duration(longest)}" + (
-        "; each column is the sum of several." if binned else "."
-    )
+    note = f"Iterations {ends}: how long they took and what filled them. The longest took "
+    note += f"{duration(max(walls, default=0))}{'; each column is the sum of several' if binned else ''}."
     names = [f"Iteration {row['iteration']}" for row in rows]
-    return section("Iterations", note, answer.durations(names, walls, stacks, longest))
+    return section("Iterations", note, answer.durations(names, walls, stacks, answer.longest_shown(walls)))
 
 
 def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str, is_host_bound: bool) -> str:

@@ -246,6 +246,21 @@ def test_an_iteration_that_is_much_longer_is_cut() -> None:
     assert longest_shown([10, 11, 12, 20]) == 20
     assert longest_shown([1, 100]) == 100
     assert longest_shown([5]) == 5
+    assert longest_shown([]) == 1
+
+
+def test_one_long_iteration_is_cut_without_a_diagnosis_too(tmp_path: Path) -> None:
+    """As on the page Iterations, so that there is something to see of the others."""
+    source = write_trace(tmp_path / "a.json", steps=4)
+    trace = json.loads(source.read_text())
+    last = max((each for each in trace["traceEvents"] if "ProfilerStep" in each["name"]), key=lambda each: each["ts"])
+    last["dur"] *= 100
+    source.write_text(json.dumps(trace))
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    bars = page_of(database).partition("<h2>Iterations</h2>")[2].partition("</section>")[0]
+    assert "The longest took 100 ms." in bars
+    assert bars.count('class="break"') == 1
 
 
 def test_the_report_names_the_time_of_dlprofs_numbers_where_the_sentence_is_about_another(tmp_path: Path) -> None:
