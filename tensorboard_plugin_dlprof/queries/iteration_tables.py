@@ -8,10 +8,9 @@ from types import MappingProxyType
 
 import msgspec
 
-from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.classify.kernel_names import WRAPPERS
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME, USES_TENSOR_CORES, calls_of_name
-from tensorboard_plugin_dlprof.queries.op_groups import pattern_key
+from tensorboard_plugin_dlprof.queries.op_groups import DIRECTION, DIRECTION_JOIN, KEY, PATH
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Table, from_clause
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, OF_ITERATION, UNKNOWN_PART, at_least_sql
@@ -337,31 +336,47 @@ _PATHS = (
     f"WHERE {_SCOPE} AND first.domain_id = :domain GROUP BY pattern, first.direction_id"
 )
 
-OP_PATHS_OF_ITERATION = Table(
-    name="op_paths_of_iteration",
-    key="key",
-    base=f"({_PATHS}) AS ops",
-    row_id="ops.id",
-    where="1",
-    links=(ITERATION_LINK,),
-    default_sort="-gpu_time_ns",
-    joins=("LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id",),
-    columns=(
-        Column("name", "Op Name", "path",
-               "Path of the ops, with * for numbers that only count repetitions, and without indices.", "ops.pattern",
-               searchable=True),
-        Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
-               direction_sql("direction.string"), nullable=True),
-        Column("ops", "Ops", "integer", "How many ops launched kernels in this iteration.", "ops.ops"),
-        Column("calls", "Kernels", "integer", "Kernels that they launched in this iteration.", "ops.kernels"),
-        Column("gpu_time_ns", "GPU Time", "duration_ns",
-               "Plain sum of the durations of these kernels.", "ops.total"),
-        Column("gpu_time_fraction", "Share", "fraction",
-               "GPU time over the sum of the GPU times of all kernels of the iteration.",
-               "ops.total * 1.0 / nullif(ops.whole, 0)", nullable=True),
-        Column("key", "Row", "text", "Identifies the row.", pattern_key("ops.pattern"), hidden=True, tier=2),
-    ),
-)  # fmt: skip
+
+def _sums(name: str, alias: str, rows: str, join: str, key: str, *columns: Column) -> Table:
+    """Sums of the kernels of the iteration given by the link ``iteration``.
+
+    Args:
+        name: of the table.
+        alias: of ``rows``.
+        rows: SELECT with an ``id``, the sum of a row, ``total``, and that of all, ``whole`` (ns).
+        join: what columns need besides.
+        key: column that identifies a row.
+        columns: besides the share, which is the last.
+    """
+    share = Column("gpu_time_fraction", "Share", "fraction",
+                   "GPU time over the sum of the GPU times of all kernels of the iteration.",
+                   f"{alias}.total * 1.0 / nullif({alias}.whole, 0)", nullable=True)  # fmt: skip
+    return Table(
+        name=name,
+        key=key,
+        base=f"({rows}) AS {alias}",
+        row_id=f"{alias}.id",
+        where="1",
+        links=(ITERATION_LINK,),
+        default_sort="-gpu_time_ns",
+        joins=(join,),
+        columns=(*columns, share),
+    )
+
+
+OP_PATHS_OF_ITERATION = _sums(
+    "op_paths_of_iteration",
+    "ops",
+    _PATHS,
+    DIRECTION_JOIN,
+    KEY.key,
+    PATH,
+    DIRECTION,
+    KEY,
+    Column("ops", "Ops", "integer", "How many ops launched kernels in this iteration.", "ops.ops"),
+    Column("calls", "Kernels", "integer", "Kernels that they launched in this iteration.", "ops.kernels"),
+    Column("gpu_time_ns", "GPU Time", "duration_ns", "Plain sum of the durations of these kernels.", "ops.total"),
+)
 """The ops that launched kernels in the iteration given by the link ``iteration``, summed over the repetitions of a
 model."""
 
@@ -386,23 +401,15 @@ _SUMMED = (
     f"GROUP BY {_TELLING}"
 )
 
-KERNEL_NAMES_OF_ITERATION = Table(
-    name="kernel_names_of_iteration",
-    key="name",
-    base=f"({_SUMMED}) AS kernel",
-    row_id="kernel.id",
-    where="1",
-    links=(ITERATION_LINK,),
-    default_sort="-gpu_time_ns",
-    joins=("JOIN dictionary AS name ON name.id = kernel.name_id",),
-    columns=(
-        KERNEL_NAME,
-        USES_TENSOR_CORES,
-        Column("ops", "Ops", "integer", "How many ops launched the kernel in this iteration.", "kernel.ops"),
-        *calls_of_name("kernel.kernels", " in this iteration"),
-        Column("gpu_time_fraction", "Share", "fraction",
-               "GPU time of the kernel over the sum of the GPU times of all kernels of the iteration.",
-               "kernel.total * 1.0 / nullif(kernel.whole, 0)", nullable=True),
-    ),
-)  # fmt: skip
+KERNEL_NAMES_OF_ITERATION = _sums(
+    "kernel_names_of_iteration",
+    "kernel",
+    _SUMMED,
+    "JOIN dictionary AS name ON name.id = kernel.name_id",
+    KERNEL_NAME.key,
+    KERNEL_NAME,
+    USES_TENSOR_CORES,
+    Column("ops", "Ops", "integer", "How many ops launched the kernel in this iteration.", "kernel.ops"),
+    *calls_of_name("kernel.kernels", " in this iteration"),
+)
 """The kernels of the iteration given by the link ``iteration``, by name; CUTLASS's by what they wrap."""

@@ -45,12 +45,19 @@ _ALL_OPS = (
     "ON all_ops.id = summary.nodes_total_id WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain"
 )
 
-_NAME = {
-    0: Column("name", "Op Name", "path",
+PATH = Column("name", "Op Name", "path",
               "Path of the ops, with * for numbers that only count repetitions, and without indices.", "ops.pattern",
-              searchable=True),
-    1: Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True),
-}  # fmt: skip
+              searchable=True)  # fmt: skip
+
+DIRECTION = Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
+                   direction_sql("direction.string"), nullable=True)  # fmt: skip
+
+KEY = Column("key", "Row", "text", "Identifies the row.", pattern_key("ops.pattern"), hidden=True, tier=2)
+
+DIRECTION_JOIN = "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id"
+"""For tables with these columns, whose base is ``ops``."""
+
+_NAME = (PATH, Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True))
 
 _OF_SUMS: dict[str, Any] = {
     "sql": FILLED,
@@ -73,8 +80,7 @@ _RATES = (
 """Filled in by ``_fill_rates``."""
 
 _COLUMNS = (
-    Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
-           direction_sql("direction.string"), nullable=True),
+    DIRECTION,
     Column("ops", "Ops", "integer", "How many ops of the model the row stands for.", "ops.ops"),
     Column("calls", "Calls", "integer", "How often these ops were called.", "ops.calls", tier=1),
     Column("gpu_time_ns", "GPU Time", "duration_ns",
@@ -107,13 +113,13 @@ _COLUMNS = (
 
 
 _KNOWN = "CASE WHEN {0} IS NOT NULL THEN rate.measured_ns END"
-_FLOPS, _AT_PEAK, _AT_MEMORY = (
-    "rate.flops",
-    "rate.flops / rate.peak_flops_per_second",
-    ("rate.min_bytes / rate.peak_bytes_per_second"),
-)
 _SUMS_OF_RATES = ", ".join(
-    f"sum({value}) * 1e9 / nullif(sum({_KNOWN.format(value)}), 0)" for value in (_FLOPS, _AT_PEAK, _AT_MEMORY)
+    f"sum({value}) * 1e9 / nullif(sum({_KNOWN.format(value)}), 0)"
+    for value in (
+        "rate.flops",
+        "rate.flops / rate.peak_flops_per_second",
+        "rate.min_bytes / rate.peak_bytes_per_second",
+    )
 )
 
 
@@ -158,18 +164,14 @@ def _table(name: str, own_name: int) -> Table:
         default_sort="-gpu_time_ns",
         default_then="cpu_time_ns",
         joins=(
-            "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id",
+            DIRECTION_JOIN,
             "JOIN read_only_ops AS longest ON longest.id = ops.longest_id",
             "LEFT JOIN dictionary AS op_type ON op_type.id = longest.op_type_id",
             EFFICIENCY_OF_LONGEST,
         ),
-        columns=(
-            _NAME[own_name],
-            *_COLUMNS,
-            Column("key", "Row", "text", "Identifies the row.", pattern_key("ops.pattern"), hidden=True, tier=2),
-        ),
+        columns=(_NAME[own_name], *_COLUMNS, KEY),
         filler=_fill_rates(own_name),
-    )  # fmt: skip
+    )
 
 
 OP_PATHS = _table("op_paths", 0)
@@ -182,8 +184,8 @@ OP_NAMES = _table("op_names", 1)
 def gpu_time_by_path(connection: sqlite3.Connection, scope: Scope) -> dict[str, int]:
     """The GPU time of each row of ``OP_PATHS`` that has any (ns), by its key."""
     rows = connection.execute(
-        f"SELECT {pattern_key('ops.pattern')}, ops.gpu_ns FROM ({_summed(0)}) AS ops "
-        "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id WHERE ops.gpu_ns > 0",
+        f"SELECT {pattern_key('ops.pattern')}, ops.gpu_ns FROM ({_summed(0)}) AS ops {DIRECTION_JOIN} "
+        "WHERE ops.gpu_ns > 0",
         {"aggregation": scope.aggregation, "domain": scope.domain},
     )
     return {str(key): int(gpu_ns) for key, gpu_ns in rows}
