@@ -63,10 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--op", metavar="ID", help="whose kernels")
     parser.add_argument("--group", metavar="PATH", help="whose ops or kernels (default: of all ops)")
     parser.add_argument("--iteration", metavar="N", type=int, help="whose ops or kernels")
-    parser.add_argument("--row", metavar="KEY", help="row of op_paths, op_names or op_types whose ops")
-    parser.add_argument("--from", dest="start_ns", metavar="NS", type=int, help="gaps: start in ns of the recording")
-    parser.add_argument("--to", dest="stop_ns", metavar="NS", type=int, help="gaps: end in ns of the recording")
-    parser.add_argument("--device", metavar="N", type=int, help="gaps: only those of this GPU")
+    parser.add_argument("--row", metavar="KEY", help="row of op_paths, op_names, op_types or kernels whose ops")
+    parser.add_argument(
+        "--from", dest="start_ns", metavar="NS", type=int, help="gaps, memory: start in ns of the recording"
+    )
+    parser.add_argument("--to", dest="stop_ns", metavar="NS", type=int, help="gaps, memory: end in ns of the recording")
+    parser.add_argument("--device", metavar="N", type=int, help="gaps, memory: only those of this GPU")
     add_iterations(parser)
     parser.add_argument("--aggregation", metavar="N", type=int, help="which aggregation (default: the first)")
 
