@@ -46,14 +46,15 @@ describe("findings", () => {
   });
 
   it("shows of several ways to one gain the first, and what is blamed, where few are shown", () => {
-    const finding = (rule: string, part: string, time_ns: number, overlaps_with: string[] = []): DiagnosedFinding =>
-      ({ rule, part, time_ns, overlaps_with, severity: "warning", per: "iteration" }) as unknown as DiagnosedFinding;
+    const finding = (rule: string, part: string | null, time_ns: number, overlaps_with: string[] = []) =>
+      ({ rule, part, time_ns, overlaps_with, severity: "warning", per: "iteration" }) as DiagnosedFinding;
     const amp = finding("amp", "compute", 3, ["tf32"]);
     const tf32 = finding("tf32", "compute", 3, ["amp"]);
     const smaller = finding("fp8", "compute", 2, ["amp"]);
     const [host, copies] = [finding("host", "host_op", 2), finding("copies", "copy", 1)];
+    const ofNoPart = finding("marks", null, 1);
     const rules = (blamed: string | null): string[] =>
-      firstOf([amp, tf32, smaller, host, copies], 3, blamed).map(({ rule }) => rule);
+      firstOf([amp, tf32, smaller, host, copies, ofNoPart], 3, blamed).map(({ rule }) => rule);
     expect(rules(null)).toEqual(["amp", "fp8", "host"]);
     expect(rules("copy")).toEqual(["amp", "fp8", "copies"]);
     expect(rules("host_op")).toEqual(["amp", "fp8", "host"]);

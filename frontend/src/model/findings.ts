@@ -162,7 +162,7 @@ export function firstOf(
 ): readonly DiagnosedFinding[] {
   const all = askingFirst(findings).filter((finding, i, ranked) => !isOtherWay(finding, ranked.slice(0, i)));
   const first = all.slice(0, count);
-  const about = all.find(({ part }) => part === blamed);
+  const about = blamed === null ? undefined : all.find(({ part }) => part === blamed);
   return about === undefined || first.some(({ part }) => part === blamed) ? first : [...first.slice(0, -1), about];
 }
 
