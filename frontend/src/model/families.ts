@@ -2,7 +2,8 @@
 import type { Row } from "../api/types";
 import type { ColourClass } from "./resources";
 
-/** The server's name of the family of rows that launched no kernel. */
+/** The server's names of the families of rows that communicate with other GPUs, and that launched no kernel. */
+export const COLLECTIVE = "collective";
 export const NO_KERNELS = "copies and memsets";
 
 /** Whether a row tells of matrix units, and does not know: what could not use them has no share either; an absent column tells nothing. */
@@ -38,7 +39,7 @@ export function piecesOf(row: Row, onGpu: boolean): Piece[] {
 /** A kernel that copies is a kernel, and so is what nobody names. Without GPU work, all time is the CPU's. */
 export function workOf(row: Row, onGpu: boolean): ColourClass {
   if (!onGpu) return "cpu";
-  if (row.family === "collective") return "communication";
+  if (row.family === COLLECTIVE) return "communication";
   if (row.family === NO_KERNELS || areMostlyCopies(row)) return "memory";
   return isUnknown(row) ? "unknown_kernel" : "other_kernel";
 }

@@ -14,7 +14,7 @@ import { formatCalls, formatCount, ofIterations } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
-import { numberOf, textOf } from "../../frame/use_op_rates";
+import { numberOf, textOf } from "../../frame/use_row";
 import { piecesOf } from "../../model/families";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";

@@ -1,18 +1,21 @@
 /** How well the whole network used the GPU, or the selected op beside it: matrix units, compute, memory, multiprocessors. */
 import type { DashboardResponse, EfficiencyResponse, NetworkRates, Row } from "../../api/types";
+import { CauseNote } from "../../components/cause_note";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { FittingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
-import { numberOf, occupancyOf, textOf, useOpRates, type SelectedGroup } from "../../frame/use_op_rates";
+import { occupancyOf, useOpRates, type SelectedGroup } from "../../frame/use_op_rates";
+import { numberOf, textOf, titleOf } from "../../frame/use_row";
 import { formatCount, formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, formatPerIteration, readableAndExact } from "../../format/time";
-import { causeAbout } from "../../model/causes";
 import { isLowerBound, whileKernels } from "../../model/efficiency_sentence";
+import { COLLECTIVE } from "../../model/families";
+import { perIteration } from "../../model/iteration_gain";
 import { splitPath } from "../../model/kernel_name";
 import { kernelNs, kernelsOfWall } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
@@ -30,12 +33,13 @@ export function GpuUse({ data, rates, group }: GpuUseProps) {
   // A group of one op is that op.
   const op = own !== "" ? own : group !== null && group.ops === 1 ? group.longest : "";
   const { row, loading } = useOpRates(op);
-  const name = row === undefined ? op : [splitPath(textOf(row, "name")).name, textOf(row, "direction")];
   return (
     <Panel
       title={
         op !== ""
-          ? [name].flat().filter(Boolean).join(" ")
+          ? row === undefined
+            ? op
+            : titleOf(row)
           : group === null
             ? "Whole Network"
             : `${group.title} ×${formatCount(group.ops)}`
@@ -80,7 +84,6 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
   const { matrixUnit, iterations } = useScope();
   const { row, key, longest, ops } = group;
   const gain = numberOf(row, "gain_ns");
-  const cause = textOf(row, "cause");
   const onUnits = numberOf(row, "tensor_core_fraction");
   return (
     <div class="op-rates">
@@ -98,7 +101,7 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
           </>
         )}
       </p>
-      {row.family !== "collective" && (
+      {row.family !== COLLECTIVE && (
         <Meters
           rates={{
             peak_fraction: numberOf(row, "peak_fraction"),
@@ -119,14 +122,10 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
       {onUnits !== null && <Meter label={`On ${matrixUnit}s`} fraction={onUnits} value="" />}
       <p>
         {formatPerIteration(numberOf(row, "gpu_time_ns"), iterations, ` of ${key === "" ? "kernel" : "GPU"} time`)}
-        {gain !== null && gain > 0 && <>, of which {formatDuration(gain / Math.max(iterations, 1))} could be gained</>}
+        {gain !== null && gain > 0 && <>, of which {formatDuration(perIteration(gain, iterations))} could be gained</>}
         {textOf(row, "bound") !== "" && <>; the longest is bound by {textOf(row, "bound")}</>}.
       </p>
-      {cause !== "" && (
-        <p>
-          <strong>{cause}.</strong> {causeAbout(cause, matrixUnit)}
-        </p>
-      )}
+      <CauseNote row={row} />
     </div>
   );
 }
@@ -174,10 +173,8 @@ export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Ef
 
 function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const { matrixUnit, iterations } = useScope();
-  const cause = textOf(row, "cause");
   const gain = numberOf(row, "gain_ns");
   const precision = textOf(row, "precision");
-  const dimension = textOf(row, "dimension");
   const size = textOf(row, "size");
   const waves = numberOf(row, "waves");
   const tail = numberOf(row, "tail_fraction");
@@ -209,7 +206,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       />
       <p>
         {formatPerIteration(numberOf(row, "kernel_ns"), iterations, " of kernel time")}
-        {gain !== null && gain > 0 && <>, of which {formatDuration(gain / Math.max(iterations, 1))} could be gained</>}
+        {gain !== null && gain > 0 && <>, of which {formatDuration(perIteration(gain, iterations))} could be gained</>}
         {textOf(row, "bound") !== "" && <>; bound by {textOf(row, "bound")}</>}
         {waves !== null && (
           <>
@@ -219,12 +216,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
         )}
         .
       </p>
-      {cause !== "" && (
-        <p>
-          <strong>{cause}.</strong> {causeAbout(cause, matrixUnit)}{" "}
-          {dimension !== "" && `Pad ${formatSize(dimension)}.`}
-        </p>
-      )}
+      <CauseNote row={row} />
     </div>
   );
 }

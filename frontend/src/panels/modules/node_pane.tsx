@@ -14,7 +14,7 @@ import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted, ofIterations, UNKNOWN } from "../../format/number";
 import { readableAndExact, unitOf } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
-import { numberOf } from "../../frame/use_op_rates";
+import { numberOf } from "../../frame/use_row";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";

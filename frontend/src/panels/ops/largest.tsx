@@ -8,7 +8,7 @@ import { Panel } from "../../components/panel";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
-import { numberOf, textOf } from "../../frame/use_op_rates";
+import { numberOf, textOf } from "../../frame/use_row";
 import { useQuery } from "../../frame/use_query";
 import { piecesOf } from "../../model/families";
 import { shortKernelName } from "../../model/kernel_name";

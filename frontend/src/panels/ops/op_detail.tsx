@@ -1,5 +1,5 @@
 import { DataTable } from "../../components/table/data_table";
-import { textOf } from "../../frame/use_op_rates";
+import { textOf } from "../../frame/use_row";
 import { NO_KERNELS } from "../../model/families";
 import { splitPath } from "../../model/kernel_name";
 import type { Row } from "../../api/types";

@@ -6,15 +6,14 @@ import { Loading } from "../../components/message";
 import { DataTable } from "../../components/table/data_table";
 import { navigate, useUrl } from "../../frame/url";
 import { useOnlyRow } from "../../frame/use_only_row";
-import { numberOf, textOf } from "../../frame/use_op_rates";
-import { formatCounted } from "../../format/number";
+import { NO_LINKS, numberOf, textOf, titleOf, useRow } from "../../frame/use_row";
 import { hasGpuWork } from "../../model/headline";
-import { shortKernelName, splitPath } from "../../model/kernel_name";
+import { shortKernelName } from "../../model/kernel_name";
 import { forgotten } from "../../model/table_state";
 import type { Changes } from "../../model/url_state";
 import { Largest } from "./largest";
 import { KernelsOfOp } from "./op_detail";
-import { KernelPane, OpPane, RowPane, useRow } from "./row_pane";
+import { KernelPane, OpPane, RowPane } from "./row_pane";
 
 const GROUPINGS = [
   [
@@ -67,7 +66,6 @@ const TABLES: Readonly<Record<Grouping, Grouped>> = {
   none: { table: "ops", name: "ops", title: "Ops", noun: "ops", key: "op_id" },
 };
 
-const NO_LINKS: Readonly<Record<string, string>> = {};
 const NO_OPS = "This profile has no ops. Record with NVTX markers or with the PyTorch profiler's CPU activities.";
 const NO_KERNELS = "This recording holds no kernels.";
 
@@ -89,8 +87,8 @@ export function Ops({ data }: { data: DashboardResponse }) {
         : only === null || only === ""
           ? (url["members.row"] ?? "")
           : only;
-  const opRow = useRow("ops", NO_LINKS, "op_id", op);
-  const row = useRow(table, links, key, members === undefined ? "" : selected);
+  const { row: opRow } = useRow("ops", "op_id", op);
+  const { row } = useRow(table, key, members === undefined ? "" : selected, links);
   const close = (): void => navigate(Object.assign({ [`${name}.row`]: null }, ...below.map(forgotten)) as Changes);
   return (
     <div class="stacked">
@@ -134,21 +132,14 @@ export function Ops({ data }: { data: DashboardResponse }) {
             onClose={close}
             {...(members === undefined || row === undefined || only === op
               ? {}
-              : { back: { text: titleOf(by, row), to: { "members.row": null, "kernels.row": null } } })}
+              : { back: { text: headOf(by, row), to: { "members.row": null, "kernels.row": null } } })}
           />
         ) : (
           row !== undefined &&
           (by === "kernel" ? (
             <KernelPane row={row} onClose={close} />
           ) : (
-            only === "" && (
-              <RowPane
-                title={titleOf(by, row)}
-                row={row}
-                ops={formatCounted(numberOf(row, "ops") ?? 0, "op")}
-                onClose={close}
-              />
-            )
+            only === "" && <RowPane title={headOf(by, row)} row={row} onClose={close} />
           ))
         )}
       </div>
@@ -169,7 +160,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
               key={selected}
               table={members}
               name="members"
-              title={row === undefined ? "Ops of the Selected Row" : `Ops of ${titleOf(by, row)}`}
+              title={row === undefined ? "Ops of the Selected Row" : `Ops of ${headOf(by, row)}`}
               noun="ops"
               summed
               links={{ row: selected }}
@@ -187,9 +178,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
 }
 
 /** What a row is called where its path has no room. */
-function titleOf(by: Grouping, row: Row): string {
+function headOf(by: Grouping, row: Row): string {
   if (by === "type") return textOf(row, "op_type");
-  const name = textOf(row, "name");
-  if (by === "kernel") return shortKernelName(name);
-  return [splitPath(name).name, textOf(row, "direction")].filter(Boolean).join(" ");
+  return by === "kernel" ? shortKernelName(textOf(row, "name")) : titleOf(row);
 }

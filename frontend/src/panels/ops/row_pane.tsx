@@ -1,8 +1,8 @@
 /** What is selected on Ops, beside the table: how well it uses the GPU, why not better, and what it could gain. */
 import type { ComponentChildren } from "preact";
 
-import { fetchTable } from "../../api/client";
-import type { Row, TableResponse } from "../../api/types";
+import type { Row } from "../../api/types";
+import { CauseNote } from "../../components/cause_note";
 import { DetailsPane } from "../../components/details_pane";
 import { Icon } from "../../components/icon";
 import { IterationGain } from "../../components/iteration_gain";
@@ -10,49 +10,31 @@ import { Meter } from "../../components/meter";
 import { Breakable } from "../../components/sentence";
 import { FittingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
-import { scopeKey, useScope } from "../../frame/scope";
-import { numberOf, occupancyOf, textOf, useOpRates } from "../../frame/use_op_rates";
-import { useQuery } from "../../frame/use_query";
+import { useScope } from "../../frame/scope";
+import { occupancyOf, useOpRates } from "../../frame/use_op_rates";
+import { numberOf, textOf, titleOf } from "../../frame/use_row";
 import { formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, formatPerIteration } from "../../format/time";
-import { causeAbout, eligibilitySentence } from "../../model/causes";
+import { eligibilitySentence } from "../../model/causes";
 import { shortKernelName, splitPath } from "../../model/kernel_name";
-import { NO_KERNELS } from "../../model/families";
+import { COLLECTIVE, NO_KERNELS } from "../../model/families";
 import { showingOp, type Changes } from "../../model/url_state";
-
-/** A row of a table by its key; undefined while it is loaded, without a key, and where there is no such row. */
-export function useRow(
-  table: string,
-  links: Readonly<Record<string, string>>,
-  column: string,
-  key: string,
-): Row | undefined {
-  const scope = useScope();
-  const asked = { ...scope, table, links, offset: 0, limit: 1, sort: "", search: "", where: { [column]: `=${key}` } };
-  const query = useQuery<TableResponse>(key === "" ? null : scopeKey(scope, "row", table, links, key), (signal) =>
-    fetchTable(asked, signal),
-  );
-  return query.data?.table === table ? query.data.rows.find((row) => row[column] === key) : undefined;
-}
 
 interface RowPaneProps {
   title: string;
   row: Row;
-  /** How many ops it stands for. */
-  ops: string;
   onClose: () => void;
 }
 
 /** A group of ops, or a type of them. */
-export function RowPane({ title, row, ops, onClose }: RowPaneProps) {
+export function RowPane({ title, row, onClose }: RowPaneProps) {
   const { matrixUnit, iterations } = useScope();
-  const communicates = row.family === "collective";
   return (
     <DetailsPane title={title} onClose={onClose} calm>
       <p class="muted">
-        {ops}, {ofGpuTime(row, iterations)}
+        {formatCounted(numberOf(row, "ops") ?? 0, "op")}, {ofGpuTime(row, iterations)}
       </p>
       <Limits
         shares={[
@@ -61,7 +43,7 @@ export function RowPane({ title, row, ops, onClose }: RowPaneProps) {
           [`On ${matrixUnit}s`, row.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`],
         ]}
       />
-      <Words row={row} communicates={communicates} of="The op that takes the most time" />
+      <Words row={row} of="The op that takes the most time" />
     </DetailsPane>
   );
 }
@@ -121,22 +103,19 @@ function Limits({ shares }: LimitsProps) {
 
 interface WordsProps {
   row: Row;
-  communicates: boolean;
   /** Whose cause and bound they are, where the row is not one op. */
   of?: string;
   children?: ComponentChildren;
 }
 
 /** What limits it, what keeps it off matrix units, and what it could gain. */
-function Words({ row, communicates, of, children }: WordsProps) {
-  const { matrixUnit, iterations } = useScope();
-  const cause = textOf(row, "cause");
+function Words({ row, of, children }: WordsProps) {
+  const { iterations } = useScope();
   const bound = textOf(row, "bound");
-  const dimension = textOf(row, "dimension");
   const gain = numberOf(row, "gain_ns");
   const kernels = numberOf(row, "kernel_ns") ?? numberOf(row, "kernel_time_ns");
   if (row.family === NO_KERNELS) return <p>It launched no kernel: its GPU time is that of copies and memsets.</p>;
-  if (communicates)
+  if (row.family === COLLECTIVE)
     return (
       <p>
         It waits for other GPUs and transfers.{" "}
@@ -153,12 +132,7 @@ function Words({ row, communicates, of, children }: WordsProps) {
           {of ?? "It"} is bound by <strong>{bound}</strong>.
         </p>
       )}
-      {cause !== "" && (
-        <p>
-          <strong>{cause}.</strong> {causeAbout(cause, matrixUnit)}{" "}
-          {dimension !== "" && `Pad ${formatSize(dimension)}.`}
-        </p>
-      )}
+      <CauseNote row={row} />
       {gain !== null && gain > 0 && (
         <p>
           Could gain at most <strong>{formatPerIteration(gain, iterations)}</strong>
@@ -195,11 +169,7 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
   const path = textOf(row, "name");
   const size = rates === undefined ? "" : textOf(rates, "size");
   return (
-    <DetailsPane
-      title={[splitPath(path).name, textOf(row, "direction")].filter(Boolean).join(" ")}
-      onClose={onClose}
-      calm
-    >
+    <DetailsPane title={titleOf(row)} onClose={onClose} calm>
       {back !== undefined && (
         <p>
           <ViewLink class="more-button" to={back.to}>
@@ -213,7 +183,7 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
         {ofGpuTime(row, iterations)}
         {size !== "" && `, ${formatSize(size)}`}
       </p>
-      {rates === undefined && <Words row={row} communicates={false} />}
+      {rates === undefined && <Words row={row} />}
       {rates !== undefined && (
         <>
           <Limits
@@ -232,7 +202,7 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
               ],
             ]}
           />
-          <Words row={rates} communicates={rates.family === "collective"}>
+          <Words row={rates}>
             <p>
               {isPartly(rates)
                 ? `Partly on ${matrixUnit}s.`
