@@ -309,6 +309,8 @@ def test_why_an_op_does_not_use_matrix_units(page: Page, tensorboard: TensorBoar
     page.goto(tensorboard.page(run="amp", view="ops", ops__row=op["op_id"]))
     said = page.locator(".details-pane")
     expect(said).to_contain_text(op["op_id"])
+    iterations = tensorboard.get("dashboard", profile=profile)["performance"]["profiled_iterations"]
+    expect(said).to_contain_text(f"{op['calls']} calls in {iterations} iterations, ")
     expect(said).to_contain_text(f"{cause}.")
     expect(said).to_contain_text("Could gain")
     said.get_by_role("link", name="Efficiency").click()

@@ -13,7 +13,7 @@ import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { occupancyOf, useOpRates } from "../../frame/use_op_rates";
 import { numberOf, textOf, titleOf } from "../../frame/use_row";
-import { formatCounted } from "../../format/number";
+import { formatCounted, ofIterations } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, formatPerIteration } from "../../format/time";
@@ -179,8 +179,8 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
       )}
       {splitPath(path).place !== "" && <FittingPath path={path} />}
       <p class="muted">
-        <span class="op-id">{op}</span>, {formatCounted(numberOf(row, "calls") ?? 0, "call")},{" "}
-        {ofGpuTime(row, iterations)}
+        <span class="op-id">{op}</span>, {formatCounted(numberOf(row, "calls") ?? 0, "call")}
+        {ofIterations(" in", iterations)}, {ofGpuTime(row, iterations)}
         {size !== "" && `, ${formatSize(size)}`}
       </p>
       {rates === undefined && <Words row={row} />}
