@@ -12,7 +12,7 @@ import { shortKernelName } from "../../model/kernel_name";
 import { forgotten } from "../../model/table_state";
 import type { Changes } from "../../model/url_state";
 import { Largest } from "./largest";
-import { KernelsOfOp } from "./op_detail";
+import { KernelsOfOp } from "./kernels_of_op";
 import { KernelPane, OpPane, RowPane } from "./row_pane";
 
 const GROUPINGS = [
