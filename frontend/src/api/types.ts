@@ -2,15 +2,7 @@
  * What the server sends (`responses.ts`, made of its declarations), short names for parts of it, and what only this side knows. `*_ns` are whole
  * nanoseconds, `*_bytes` bytes, `*_fraction` shares from 0 to 1; `null` is "unknown", never 0.
  */
-import type {
-  AggregationWish,
-  Column,
-  DiagnosedParts,
-  Finding,
-  ResourceShare,
-  TableResponse,
-  TrackInfo,
-} from "./responses";
+import type { AggregationWish, Column, DiagnosedParts, ResourceShare, TableResponse, TrackInfo } from "./responses";
 
 export type * from "./responses";
 
@@ -43,7 +35,6 @@ export interface TableRequest {
 
 export type AggregateRequest = Omit<AggregationWish, "aggregation">;
 
-export type FindingSeverity = Finding["severity"];
 /** Kinds of evidence that a page opens. */
 export type EvidenceKind = "op" | "kernel" | "line" | "function" | "call" | "iteration" | "device";
 

@@ -50,7 +50,7 @@ export function whyNoGpuWork(data: DashboardResponse): string | null {
 }
 
 /** With which option the profiler of this format records kernels. */
-export const howToRecordKernels = (format: string): string =>
+const howToRecordKernels = (format: string): string =>
   `To see kernels, record with ${
     format === "pytorch"
       ? "`ProfilerActivity.CUDA`"
