@@ -4,6 +4,10 @@ import { formatDuration } from "../format/time";
 import { precisionSegments } from "../model/precisions";
 import { BarLegend, StackedBar } from "./charts/stacked_bar";
 
+/** About the panels that show it. */
+export const ABOUT_PRECISIONS =
+  "Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Colours are those of the other charts; of several precisions in one, each further one is paler.";
+
 interface PrecisionBreakdownProps {
   times: readonly PrecisionTime[];
   /** Empty where the GPU has none. */

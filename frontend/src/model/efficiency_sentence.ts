@@ -1,8 +1,9 @@
 /** The sentence the Efficiency view begins with: how much was computed, of what the GPUs could, and what is not known of it. */
-import type { EfficiencyResponse } from "../api/types";
+import type { DashboardResponse, EfficiencyResponse } from "../api/types";
 import { formatCount, formatPart, formatScaled } from "../format/number";
-import { formatShare } from "../format/share";
-import type { Phrase } from "./headline";
+import { formatShare, shareOf } from "../format/share";
+import { devicesInUse, type Phrase } from "./headline";
+import { withGraphsNs } from "./kernel_time";
 import { precisionLabel } from "./precisions";
 
 /** Below it a share reads "<0.1 %", of which "at least" would say nothing. */
@@ -27,6 +28,10 @@ export const isMostlyUnknown = ({ measured_fraction: measured }: Pick<Rates, "me
 /** Whether the sentence can only say that it is not known how much was computed. */
 export const isUnknown = (rates: Rates): boolean =>
   isMostlyUnknown(rates) || rates.flops_per_second === null || (rates.product_flops ?? 0) === 0;
+
+/** All kernel time as a part of the time of the iterations on the GPUs in use. */
+export const kernelsOfWall = (data: DashboardResponse): number | null =>
+  shareOf(withGraphsNs(data), (data.gpu_utilization.wall_ns ?? 0) * devicesInUse(data).length);
 
 /** What was computed while kernels ran. */
 export interface WhileKernels {

@@ -3,7 +3,7 @@ import type { DashboardResponse, Resource } from "../api/types";
 import { formatCount, formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
-import { kernelNs } from "./kernel_time";
+import { kernelNs, withGraphsNs } from "./kernel_time";
 
 /** A piece of a sentence; `resource` gives it that colour, `strong` weight. */
 export interface Phrase {
@@ -18,8 +18,7 @@ export function devicesInUse(data: DashboardResponse): DashboardResponse["gpu_ut
 }
 
 /** Whether anything was computed on a GPU: by kernels, or in CUDA graphs recorded as a whole. */
-export const hasKernels = (data: DashboardResponse): boolean =>
-  (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0) > 0;
+export const hasKernels = (data: DashboardResponse): boolean => withGraphsNs(data) > 0;
 
 /** Whether a GPU did anything at all, be it a copy. */
 export const hasGpuWork = (data: DashboardResponse): boolean =>

@@ -1,7 +1,5 @@
 /** The classes of kernels in the words and colours of the screen. */
 import type { DashboardResponse, KernelTime } from "../api/types";
-import { shareOf } from "../format/share";
-import { devicesInUse } from "./headline";
 import { colourOf, type UnknownWork } from "./resources";
 
 export interface KernelClass {
@@ -16,12 +14,9 @@ export function kernelNs({ kernel_time: { total, memory } }: DashboardResponse):
   return total.time_ns === null ? null : Math.max(total.time_ns - (memory.time_ns ?? 0), 0);
 }
 
-/** All kernel time, that of graphs recorded as a whole too, as a part of the time of the iterations on the GPUs in use. */
-export const kernelsOfWall = (data: DashboardResponse): number | null =>
-  shareOf(
-    (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0),
-    (data.gpu_utilization.wall_ns ?? 0) * devicesInUse(data).length,
-  );
+/** The same with CUDA graphs recorded as a whole, of which the kernels are not; what is not known counts as nothing. */
+export const withGraphsNs = (data: DashboardResponse): number =>
+  (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
 
 /** The total, then its parts: kernels that use the matrix unit, kernels for which that is unknown, memory, all others. */
 export function kernelClasses(data: DashboardResponse): KernelClass[] {

@@ -68,12 +68,16 @@ function predicateOf({ key, label }: BarSegment, unit: string): string {
   return cause === null ? `is ${withinSentence(label)}` : `could use ${unit}s but does not (${cause})`;
 }
 
+/** Whether all of it is the rest, which says nothing. */
+export const saysNothing = (segments: readonly BarSegment[]): boolean =>
+  segments.every(({ key }) => key === "other" || key === "rest");
+
 /**
  * "Of the kernel time, 23.8 % is on Tensor Cores, 29.1 % is communication and 9.0 % could use Tensor Cores but does not (Layout)": the
  * largest segments, for where no more is known. Empty where all of it is the rest.
  */
 export function limitsSentence(segments: readonly BarSegment[], whole: number, unit: string): Phrase[] {
-  if (segments.every(({ key }) => key === "other" || key === "rest")) return [];
+  if (saysNothing(segments)) return [];
   const told = [...segments]
     .sort((one, other) => Number(other.key === "matrix_unit") - Number(one.key === "matrix_unit") || other.ns - one.ns)
     .filter(({ ns }) => ns >= LEAST_TOLD * whole)

@@ -2,7 +2,7 @@ import { fetchEfficiency } from "../../api/client";
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
-import { PrecisionBreakdown } from "../../components/precision_breakdown";
+import { ABOUT_PRECISIONS, PrecisionBreakdown } from "../../components/precision_breakdown";
 import { Duration } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -24,7 +24,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title="Kernel Time by Precision"
-      about="Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Colours are those of the other charts; of several precisions in one, each further one is paler."
+      about={ABOUT_PRECISIONS}
       class="span-all"
       tools={
         <ViewLink class="more-button" to={{ view: "efficiency" }}>

@@ -9,7 +9,7 @@ import { formatBytes } from "../../format/bytes";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, formatSpread, readableAndExact } from "../../format/time";
 import { hasKernels } from "../../model/headline";
-import { kernelNs } from "../../model/kernel_time";
+import { withGraphsNs } from "../../model/kernel_time";
 import { computeOf, mainDevice } from "../../model/parts";
 import { isFarFrom, medianOf } from "../../model/iterations";
 import type { Step } from "../../model/step";
@@ -106,7 +106,7 @@ function matrixTile(data: DashboardResponse): Tile {
   const { tensor_core: all, unknown, graph } = data.kernel_time;
   const ofEligible = fraction !== null;
   const used = ofEligible ? inEligible : all.time_ns;
-  const whole = ofEligible ? eligible : (kernelNs(data) ?? 0) + (graph.time_ns ?? 0);
+  const whole = ofEligible ? eligible : withGraphsNs(data);
   const isLeast = ((ofEligible ? untold : (unknown.time_ns ?? 0) + (graph.time_ns ?? 0)) ?? 0) > 0;
   const iterations = Math.max(data.performance.profiled_iterations ?? 1, 1);
   const each = (ns: number | null): string => readableAndExact(ns === null ? null : Math.round(ns / iterations));

@@ -5,7 +5,7 @@ import { ErrorBox, Loading, Message } from "../../components/message";
 import { OneStop } from "../../components/one_stop";
 import { Sentence } from "../../components/sentence";
 import { Panel } from "../../components/panel";
-import { PrecisionBreakdown } from "../../components/precision_breakdown";
+import { ABOUT_PRECISIONS, PrecisionBreakdown } from "../../components/precision_breakdown";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
 import { useGroup, type SelectedGroup } from "../../frame/use_op_rates";
@@ -65,11 +65,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const unit = data.matrix_unit;
   const unknown = unknownSentence(data.kernel_time, kernelNs(data), unit);
   const byPrecision = (
-    <Panel
-      title="Kernel Time by Precision"
-      summed
-      about="Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Colours are those of the other charts; of several precisions in one, each further one is paler."
-    >
+    <Panel title="Kernel Time by Precision" summed about={ABOUT_PRECISIONS}>
       <PrecisionBreakdown
         times={rates.precisions}
         matrixUnit={data.has_matrix_units ? unit : ""}

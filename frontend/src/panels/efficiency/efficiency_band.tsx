@@ -9,11 +9,12 @@ import {
   isLowerBound,
   isMostlyUnknown,
   isUnknown,
+  kernelsOfWall,
 } from "../../model/efficiency_sentence";
 import { limitSegments, limitsSentence } from "../../model/limits";
 import { devicesInUse } from "../../model/headline";
 import { formatPerIteration } from "../../format/time";
-import { kernelNs, kernelsOfWall } from "../../model/kernel_time";
+import { kernelNs, withGraphsNs } from "../../model/kernel_time";
 
 /** The utilisation in a sentence, and how far it can be trusted. */
 export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
@@ -23,7 +24,7 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const gpus = devicesInUse(data).length;
   const peak = attainableAbout(rates, gpus, data.matrix_unit);
   const iterations = data.performance.profiled_iterations ?? 0;
-  const whole = kernels + (data.kernel_time.graph.time_ns ?? 0);
+  const whole = withGraphsNs(data);
   const computed = efficiencySentence(rates, gpus, data.matrix_unit, kernelsOfWall(data));
   const instead = isUnknown(rates)
     ? limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole, data.matrix_unit)

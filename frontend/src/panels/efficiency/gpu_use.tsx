@@ -13,11 +13,11 @@ import { formatCount, formatCounted, formatPart, formatScaled, significant, UNKN
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, formatPerIteration, readableAndExact } from "../../format/time";
-import { isLowerBound, whileKernels } from "../../model/efficiency_sentence";
+import { isLowerBound, kernelsOfWall, whileKernels } from "../../model/efficiency_sentence";
 import { COLLECTIVE } from "../../model/families";
 import { perIteration } from "../../model/iteration_gain";
 import { splitPath } from "../../model/kernel_name";
-import { kernelNs, kernelsOfWall } from "../../model/kernel_time";
+import { withGraphsNs } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
 import { showingOp } from "../../model/url_state";
 
@@ -133,7 +133,7 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
 export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const onUnits = data.kernel_time.tensor_core;
   const untold = (data.kernel_time.unknown.time_ns ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
-  const all = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
+  const all = withGraphsNs(data);
   const used = onUnits.time_ns;
   const running = whileKernels(rates, kernelsOfWall(data));
   const { measured_fraction: measured } = rates;

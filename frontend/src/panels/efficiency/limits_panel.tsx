@@ -3,15 +3,14 @@ import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { Panel } from "../../components/panel";
 import { formatDuration } from "../../format/time";
-import { kernelNs } from "../../model/kernel_time";
-import { limitSegments } from "../../model/limits";
+import { withGraphsNs } from "../../model/kernel_time";
+import { limitSegments, saysNothing } from "../../model/limits";
 import { Causes } from "./causes";
 
 export function LimitsPanel({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
-  const whole = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
+  const whole = withGraphsNs(data);
   const segments = limitSegments(rates, whole, data.matrix_unit);
-  // That all of it is the rest says nothing.
-  if (rates.causes.length === 0 && segments.every(({ key }) => key === "other" || key === "rest")) return null;
+  if (rates.causes.length === 0 && saysNothing(segments)) return null;
   return (
     <Panel
       title="What Limits Kernel Time"
