@@ -4,7 +4,7 @@
  */
 import { formatShare, shareOf } from "../format/share";
 import type { TreeRow } from "./group_tree";
-import { mayBeMoreOps, onlyCommunicates, tensorCoreShare } from "./tree_values";
+import { mayBeMoreOps, mostlyCommunicates, onlyCommunicates, tensorCoreShare } from "./tree_values";
 import { COLOURS, type Colours } from "./resources";
 
 /**
@@ -64,7 +64,7 @@ export function colourings(
         ...(communicates ? ([["communication", "mostly communication"]] as const) : []),
       ],
       of: (row) => {
-        if ((shareOfKernels(row, row.values.communication_ns) ?? 0) > 0.5) return "communication";
+        if (mostlyCommunicates(row)) return "communication";
         const share = tensorCoreShare(row);
         if (share === null || (share === 0 && mayBeMoreOps(row))) return "none";
         return share === 0 ? "low" : share <= 0.5 ? "mid" : "high";

@@ -51,6 +51,10 @@ export const mayBeMoreTime = ({ values }: TreeRow): boolean => values.unknown_op
 export const onlyCommunicates = ({ values }: Pick<TreeRow, "values">): boolean =>
   values.kernel_time_ns > 0 && values.communication_ns >= values.kernel_time_ns;
 
+/** Whether most of what its kernels do is. */
+export const mostlyCommunicates = ({ values }: Pick<TreeRow, "values">): boolean =>
+  2 * values.communication_ns > values.kernel_time_ns;
+
 /** Whether no op below could use the matrix unit, nor does. */
 export const isNotEligible = ({ values, unknown }: TreeRow): boolean =>
   values.eligible_ops === 0 && values.using_ops === 0 && !unknown.has("eligible_ops") && !unknown.has("using_ops");

@@ -3,7 +3,15 @@ import type { DiagnosedFinding, DiagnosedGain, Missing } from "../api/types";
 import { formatCount, formatCounted, withinSentence } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { pathOf, type Rows, type TreeRow } from "./group_tree";
-import { isNotEligible, limitedNs, mayBeMoreTime, tensorCoreShare, timeOf, type Measure } from "./tree_values";
+import {
+  isNotEligible,
+  limitedNs,
+  mayBeMoreTime,
+  mostlyCommunicates,
+  tensorCoreShare,
+  timeOf,
+  type Measure,
+} from "./tree_values";
 
 /** What must be of the time of all kernels that compute for its cause to be named. */
 const LEAST = 0.01;
@@ -70,7 +78,7 @@ export function eligibleSentence(
 export function onUnitsInWords(row: TreeRow, matrixUnit: string): string {
   const { kernel_time_ns: all, communication_ns: communication } = row.values;
   if (all === 0) return "It launches no kernels: its time is that of copies and memsets";
-  if (communication * 2 > all) return `${formatShare(shareOf(communication, all))} of its kernel time is communication`;
+  if (mostlyCommunicates(row)) return `${formatShare(shareOf(communication, all))} of its kernel time is communication`;
   if (isNotEligible(row)) return `Not eligible for ${matrixUnit}s`;
   const share = tensorCoreShare(row) ?? (row.unknown.has("tensor_core_time_ns") ? null : 0);
   if (share === null || (share === 0 && mayBeMoreTime(row)))

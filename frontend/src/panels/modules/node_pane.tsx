@@ -21,7 +21,15 @@ import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
 import { countedLabel, linksOf, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
 import { boundSharesInWords } from "../../model/shades";
-import { chainOf, isNotEligible, knownOf, mayBeMoreTime, tensorCoreShare, type Measure } from "../../model/tree_values";
+import {
+  chainOf,
+  isNotEligible,
+  knownOf,
+  mayBeMoreTime,
+  mostlyCommunicates,
+  tensorCoreShare,
+  type Measure,
+} from "../../model/tree_values";
 import { shortKernelName } from "../../model/kernel_name";
 import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
@@ -223,7 +231,7 @@ interface AdviceProps {
 function Advice({ row, unit, framework, narrows }: AdviceProps) {
   const kind = compatibilityOf(row, true);
   if (row.causes.length > 0) return <Causes row={row} unit={unit} narrows={narrows} />;
-  if (row.values.communication_ns * 2 > row.values.kernel_time_ns)
+  if (mostlyCommunicates(row))
     return (
       <p class="muted">
         It communicates: it waits for other GPUs and transfers.{" "}
