@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Tr as e,Va as t,dr as n,qi as r}from"./frame-BaEAjUdK.js";import{t as i}from"./iteration_gain-XsqG8bFD.js";function a(){let a=i(n().busy);return a===``?null:r(t,{children:[a,` `,r(e,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{a as t};

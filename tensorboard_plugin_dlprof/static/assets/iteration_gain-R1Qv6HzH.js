@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Tr as e,Va as t,bi as n,dr as r,qi as i}from"./frame-BI2_cgwq.js";var a=(e,t)=>e/Math.max(t,1),o=.85,s=e=>e===null||e<=0||e>=o?``:`Kernels run for ${n(e)} of the time: an iteration may gain less while the host launches no sooner.`;function c(){let n=s(r().busy);return n===``?null:i(t,{children:[n,` `,i(e,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{s as n,a as r,c as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Sn as e,k as t,li as n,qi as r,xn as i}from"./frame-BI2_cgwq.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=t(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return r(`div`,{children:[r(e,{segments:c,whole_ns:l,label:`Kernel time by precision, ${n(l)}`,height:24}),r(i,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Cn as e,Sn as t,k as n,li as r,qi as i}from"./frame-BaEAjUdK.js";function a({times:a,matrixUnit:o,graphNs:s}){let c=n(a,o,s),l=c.reduce((e,{ns:t})=>e+t,0);return i(`div`,{children:[i(e,{segments:c,whole_ns:l,label:`Kernel time by precision, ${r(l)}`,height:24}),i(t,{segments:c,whole_ns:l,timed:!0})]})}export{a as t};
