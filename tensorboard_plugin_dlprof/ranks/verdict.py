@@ -129,23 +129,25 @@ def _nothing_matched(facts: Facts) -> str:
 
 
 def _nobody(facts: Facts) -> str:
-    wait = f"waiting is {100 * facts.wait_fraction:.1f} % of the time" if facts.wait_fraction is not None else ""
+    share = "" if facts.wait_fraction is None else f"{100 * facts.wait_fraction:.1f} % of the time"
+    wait = share and f"waiting is {share}"
     if 2 * facts.delays.compared < facts.delays.asked:
         # The stages of one pipeline, say: each does work of its own.
         return (
             f"Stragglers cannot be judged: most ranks have no peers that do the same; {wait or 'waiting is unknown'}."
         )
+    unmatched = ""
     if facts.unmatched_fraction is not None and facts.unmatched_fraction >= thresholds.NAMED_FRACTION:
-        wait += f", but {100 * facts.unmatched_fraction:.1f} % is communication that could not be matched"
+        unmatched = f", but {100 * facts.unmatched_fraction:.1f} % is communication that could not be matched"
     has_waits = (facts.wait_fraction or 0.0) >= thresholds.NAMED_FRACTION
     if has_waits and facts.iterations < thresholds.FEW_ITERATIONS:
         recorded = f"{facts.iterations} iteration{'' if facts.iterations == 1 else 's'}"
         most = _most_own_delay(facts)
         return (
-            f"Ranks wait {100 * (facts.wait_fraction or 0):.1f} % of the time{wait.partition('of the time')[2]}"
-            f"{most and f'; {most}'}, but {recorded} cannot tell slow ranks from noise. "
+            f"Ranks wait {share}{unmatched}{most and f'; {most}'}, but {recorded} cannot tell slow ranks from noise. "
             "Record five or more."
         )
+    wait += unmatched
     per_iteration = int(_per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
     if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
         leaders = _leaders(facts)
