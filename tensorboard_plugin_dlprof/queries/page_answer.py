@@ -47,17 +47,8 @@ def constant_columns(
 _SUMMED = frozenset(
     {
         *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
-        *(
-            "kernels_of_group",
-            "kernels_of_op",
-            "kernel_names_of_iteration",
-            "op_paths_of_iteration",
-            "ops_of_kernel",
-            "efficiency",
-            "compare",
-            "compare_types",
-        ),
-        *("compare_groups", "compare_of_group"),
+        *("ops_of_kernel", "kernels_of_group", "kernels_of_op", "kernel_names_of_iteration", "op_paths_of_iteration"),
+        *("efficiency", "compare", "compare_types", "compare_groups", "compare_of_group"),
         *("gaps", "gap_groups"),
     }
 )

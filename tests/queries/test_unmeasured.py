@@ -65,8 +65,8 @@ def test_shapes_are_asked_for_where_the_framework_records_them(tmp_path: Path) -
 
 def test_the_option_is_one_of_the_recorder_and_of_what_it_lacks(tmp_path: Path) -> None:
     """Of Nsight Systems' ranges, of the PyTorch profiler's ops; without any op, the ops come first."""
-    of_ranges = _missing(shared_data() / "dlprof-golden/nsys_profile.sqlite", tmp_path)
-    assert RECORD_SHAPES_AS_RANGES in of_ranges.values() or UNDECIDED in of_ranges.values()
+    of_ranges = _missing(shared_data() / "nsight/a100_transformer_2.7b_nvtx/result_2_7B_nvtx.sqlite", tmp_path)
+    assert of_ranges[FLOPS] == RECORD_SHAPES_AS_RANGES
     gpu_only = next((shared_data() / "torch/mi210_gpu_only").glob("*.json.gz"))
     assert RECORD_OPS in _missing(gpu_only, tmp_path).values()
 
