@@ -48,8 +48,10 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
         tiles += [*_tensor_cores(connection, scope, unit), *_peak(connection)]
     yield _figures(tiles if tiles or not on_gpu else key_figures(connection, scope, unit))
     yield _notes(connection, scope)
-    reported = [] if diagnosis is None else list(answer.changes(diagnosis))
-    yield from reported or [_recommendations(connection, scope)]
+    if diagnosis is not None and diagnosis["findings"]:
+        yield from answer.changes(diagnosis)
+    else:
+        yield _recommendations(connection, scope)
     is_host_bound = diagnosis is not None and diagnosis["host_bound"]
     yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU", is_host_bound)
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))

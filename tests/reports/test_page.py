@@ -137,6 +137,17 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     assert f"<dt>Computing</dt><dd>at least {100 * computing / wall:.1f} %</dd>" in text
 
 
+def test_which_iterations_count_is_no_change_to_make(made: Path) -> None:
+    """It stands below the sentence, also where nothing else was found."""
+    result = diagnosis_or_none(made, None)
+    assert result is not None
+    result["findings"] = [{"rule": "iteration_range_detector"}]
+    stream = io.StringIO()
+    with closing(open_database(made)) as connection:
+        write_html(connection, find_scope(connection), [], stream, result)
+    assert "<h2>Recommendations</h2>" not in stream.getvalue()
+
+
 def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -> None:
     """Of three GPUs of which one only gets a copy, the sentence and the numbers below it tell the same of another."""
     planes = [Plane(f"/device:GPU:{index}", {"device_vendor": "Nvidia"}) for index in range(3)]
