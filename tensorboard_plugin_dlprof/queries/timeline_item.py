@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     items_by_part,
     items_in,
     items_numbered,
+    parts_in,
     recorded_tracks,
 )
 from tensorboard_plugin_dlprof.queries.window_hits import SEARCHED, named
@@ -31,7 +32,7 @@ _PARTS_SEARCHED = 6
 _MOST_PARTS_SEARCHED = 1_400
 """Parts of a track that a search reads: of ten million items."""
 _MOST_PARTS_OF_OP = 64
-"""Parts of a stream that are read for what an op or range launched."""
+"""Parts of the calls, and of a stream, that are read for what an op or range launched."""
 FARTHEST_NS = 1 << 60
 _AROUND_NS = 60_000_000_000
 """How far a gap is followed beyond the moment that was asked for."""
@@ -161,6 +162,8 @@ def _launched_in(
     for calls in tracks:
         if calls.kind != CALL or (calls.process, calls.thread) != (op["process"], op["thread"]):
             continue
+        if len(parts_in(con, calls, start, stop)) > _MOST_PARTS_OF_OP:
+            return [], None, 0
         within = items_in(con, calls, start, stop)
         within = within.select(within.start >= start)
         if not len(within.number):

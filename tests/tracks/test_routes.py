@@ -17,6 +17,7 @@ import pytest
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.diagnosis.parts import REASON_NAMES
+from tensorboard_plugin_dlprof.queries import timeline_item
 from tests.imports.traces import write_long_trace, write_trace
 from tests.routes.serving import Server
 from tests.routes.test_response_types import fits
@@ -291,6 +292,19 @@ def test_an_item_names_its_call_and_op(profile: Profile) -> None:
             if call:
                 assert item["starts_before_call"] or item["start"] >= call["start"]
                 assert number in [work["id"] for work in profile.get(f"/timeline_item?id={call['id']}")["works"]]
+
+
+def test_what_a_long_range_launched_is_not_read(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its calls may be all ten millions of a recording: that they are too many is found out before one is read."""
+    monkeypatch.setattr(timeline_item, "_MOST_PARTS_OF_OP", 0)
+    monkeypatch.setattr(timeline_item, "items_in", None)
+    about = profile.get("/timeline")
+    # By another address than those of other tests, whose answers are kept.
+    for track in about["tracks"]:
+        if track["kind"] in ("op", "range"):
+            item = profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}&slack={10**17 - 1}")["item"]
+            assert item["launched"] is None or not item["launched"]["count"], "no call is inside"
+            assert item["works"] == []
 
 
 def test_what_is_near_a_moment_is_found_and_what_is_farther_is_not(profile: Profile) -> None:
