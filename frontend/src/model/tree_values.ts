@@ -47,6 +47,9 @@ export const mayBeMoreOps = ({ values }: TreeRow): boolean => values.unknown_ops
 /** Whether more time below may be in kernels that use the matrix unit than is known to be: that is the least. */
 export const mayBeMoreTime = ({ values }: TreeRow): boolean => values.unknown_ops > 0 || values.unknown_time_ns > 0;
 
+/** Whether no kernel is below: CUDA graphs recorded as a whole have some, of which no time is known. */
+export const launchesNone = (row: TreeRow): boolean => row.values.kernel_time_ns === 0 && !mayBeMoreOps(row);
+
 /** Whether all that its kernels do is communication, which no matrix unit could do. */
 export const onlyCommunicates = ({ values }: Pick<TreeRow, "values">): boolean =>
   values.kernel_time_ns > 0 && values.communication_ns >= values.kernel_time_ns;

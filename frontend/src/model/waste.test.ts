@@ -126,6 +126,10 @@ describe("how much of a row is on matrix units", () => {
 
   it("is no question of copies and collectives", () => {
     expect(said({ kernel_time_ns: all(0) })).toBe("It launches no kernels: its time is that of copies and memsets");
+    // The kernels of CUDA graphs that were recorded as a whole are not known.
+    expect(said({ kernel_time_ns: all(0), unknown_ops: all(1) })).toBe(
+      "Whether its kernels use Tensor Cores is not known",
+    );
     expect(said({ communication_ns: all(98) })).toBe("98.0 % of its kernel time is communication");
   });
 

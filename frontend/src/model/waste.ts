@@ -5,6 +5,7 @@ import { formatShare, shareOf } from "../format/share";
 import { pathOf, type Rows, type TreeRow } from "./group_tree";
 import {
   isNotEligible,
+  launchesNone,
   limitedNs,
   mayBeMoreTime,
   mostlyCommunicates,
@@ -74,10 +75,10 @@ export function eligibleSentence(
   return `${moreUsing ? "At least " : ""}${formatCount(using)} of ${of} ${using === 1 ? "uses" : "use"} ${matrixUnit}s.`;
 }
 
-/** How much of a row's kernel time is on matrix units, as far as that is known; empty where it has no kernels, or all communicate. */
+/** How much of a row's kernel time is on matrix units, as far as that is known; else what it does instead. */
 export function onUnitsInWords(row: TreeRow, matrixUnit: string): string {
   const { kernel_time_ns: all, communication_ns: communication } = row.values;
-  if (all === 0) return "It launches no kernels: its time is that of copies and memsets";
+  if (launchesNone(row)) return "It launches no kernels: its time is that of copies and memsets";
   if (mostlyCommunicates(row)) return `${formatShare(shareOf(communication, all))} of its kernel time is communication`;
   if (isNotEligible(row)) return `Not eligible for ${matrixUnit}s`;
   const share = tensorCoreShare(row) ?? (row.unknown.has("tensor_core_time_ns") ? null : 0);

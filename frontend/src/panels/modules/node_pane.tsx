@@ -25,6 +25,7 @@ import {
   chainOf,
   isNotEligible,
   knownOf,
+  launchesNone,
   mayBeMoreTime,
   mostlyCommunicates,
   tensorCoreShare,
@@ -112,7 +113,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
             <Share
               fraction={tensorCoreShare(row)}
               of={`${readableAndExact(values.tensor_core_time_ns)} of ${readableAndExact(values.kernel_time_ns)} kernel time`}
-              none={values.kernel_time_ns > 0 ? (isNotEligible(row) ? "not eligible" : UNKNOWN) : "no kernels"}
+              none={!scope.onGpu || launchesNone(row) ? "no kernels" : isNotEligible(row) ? "not eligible" : UNKNOWN}
             />,
           ],
           ...(scope.onGpu && known("gain_ns") !== null
