@@ -26,6 +26,14 @@ const UNTOLD: ReadonlySet<string> = new Set(["Unknown kernels"]);
 
 export const isUntold = (cause: string): boolean => UNTOLD.has(cause);
 
+/** Causes that keep work off matrix units, and those with which it is not known whether it is on them. */
+export const divided = <Cause extends { label: string }>(
+  causes: readonly Cause[],
+): { keptOff: Cause[]; untold: Cause[] } => ({
+  keptOff: causes.filter(({ label }) => !isUntold(label)),
+  untold: causes.filter(({ label }) => isUntold(label)),
+});
+
 export const causeAbout = (cause: string, matrixUnit: string): string =>
   (ABOUT[cause] ?? "").replaceAll("{unit}", matrixUnit);
 

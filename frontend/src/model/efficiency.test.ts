@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Dot, EfficiencyResponse, Peak } from "../api/types";
 import { formatPart, formatScaled } from "../format/number";
 import { dashboard } from "../testing/builders";
+import { divided } from "./causes";
 import { attainableAbout, efficiencySentence, iterationsShown, whileKernels } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionSegments, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
@@ -47,6 +48,11 @@ const peak = (unit: Peak["unit"], precision: string, rate: number, device = 0, u
   per_second: rate,
   source: "",
   used,
+});
+
+it("does not count what nobody knows among what keeps work off matrix units", () => {
+  const [dimension, unknown] = [{ label: "Dimension" }, { label: "Unknown kernels" }];
+  expect(divided([unknown, dimension])).toEqual({ keptOff: [dimension], untold: [unknown] });
 });
 
 describe("names of roofs", () => {

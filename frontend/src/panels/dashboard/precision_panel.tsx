@@ -7,7 +7,7 @@ import { Duration } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
-import { causeAbout } from "../../model/causes";
+import { causeAbout, divided } from "../../model/causes";
 import { kernelNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 
@@ -17,7 +17,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   const query = useQuery<EfficiencyResponse>(scopeKey(scope), (signal) => fetchEfficiency(scope, signal));
   const unit = data.matrix_unit;
   const times = query.data?.precisions ?? [];
-  const causes = query.data?.causes ?? [];
+  const { keptOff } = divided(query.data?.causes ?? []);
   const unknown = unknownSentence(data.kernel_time, kernelNs(data), unit);
   const graphNs = data.kernel_time.graph.time_ns ?? 0;
   if (times.length === 0 && unknown === "" && graphNs === 0) return null;
@@ -35,10 +35,10 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
       {(times.length > 0 || graphNs > 0) && (
         <PrecisionBreakdown times={times} matrixUnit={data.has_matrix_units ? unit : ""} graphNs={graphNs} />
       )}
-      {data.has_matrix_units && causes.length > 0 && (
+      {data.has_matrix_units && keptOff.length > 0 && (
         <p class="note-below">
           Of eligible ops, but not on {unit}s:{" "}
-          {causes.map(({ label, kernel_ns: time }, place) => (
+          {keptOff.map(({ label, kernel_ns: time }, place) => (
             <span key={label}>
               {place > 0 && ", "}
               <ViewLink

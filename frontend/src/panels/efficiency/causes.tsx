@@ -3,15 +3,16 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { formatCounted } from "../../format/number";
 import { readableAndExact } from "../../format/time";
-import { causeAbout, isUntold } from "../../model/causes";
+import { causeAbout, divided, isUntold } from "../../model/causes";
 
 /** Why kernels of eligible ops are not on matrix units; a cause narrows the table to its ops. */
 export function Causes({ causes }: Pick<EfficiencyResponse, "causes">) {
   const { matrixUnit } = useScope();
+  const { keptOff, untold } = divided(causes);
   return (
     <>
-      <Chips title={`Why not on ${matrixUnit}s`} causes={causes.filter(({ label }) => !isUntold(label))} />
-      <Chips title={`Whether on ${matrixUnit}s is not known`} causes={causes.filter(({ label }) => isUntold(label))} />
+      <Chips title={`Why not on ${matrixUnit}s`} causes={keptOff} />
+      <Chips title={`Whether on ${matrixUnit}s is not known`} causes={untold} />
     </>
   );
 }
@@ -31,7 +32,7 @@ function Chips({ title, causes }: { title: string } & Pick<EfficiencyResponse, "
             type="button"
             class="button toggle"
             aria-pressed={selected === label}
-            data-tip={`${causeAbout(label, matrixUnit)}\n${readableAndExact(time)} of kernel time in these ops. A click shows them in the table.`}
+            data-tip={`${causeAbout(label, matrixUnit)}\n${readableAndExact(time)} of kernel time in these ops, not ${isUntold(label) ? "known to be " : ""}on ${matrixUnit}s. A click shows them in the table.`}
             onClick={() => navigate({ "eff.where.cause": selected === label ? null : label, "eff.page": null })}
           >
             {label} <span class="muted number">{formatCounted(ops ?? 0, "op")}</span>

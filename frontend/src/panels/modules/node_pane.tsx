@@ -17,7 +17,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf } from "../../frame/use_row";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { causeAbout } from "../../model/causes";
+import { causeAbout, divided } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
 import { countedLabel, linksOf, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
 import { boundSharesInWords } from "../../model/shades";
@@ -189,34 +189,48 @@ function Kernels({ links, most }: { links: Readonly<Record<string, string>>; mos
   );
 }
 
-/** Why eligible ops do not use the units, or not well, and what to do about it; where a table of the ops is shown, a click narrows it. */
+/** Why work of eligible ops is not on the units, or why nobody knows, and what to do about it; where a table of the ops is shown, a click narrows it. */
 function Causes({ row, unit, narrows }: { row: TreeRow; unit: string; narrows: boolean }) {
   const chosen = useUrl()["gops.where.cause"] ?? "";
+  const { keptOff, untold } = divided(row.causes);
+  const lists = [
+    [`but not on ${unit}s`, keptOff],
+    [`not known whether on ${unit}s`, untold],
+  ] as const;
   return (
     <>
-      <p>
-        {row.isOp ? "Eligible" : "Of eligible ops"}, but not on {unit}s:
-      </p>
-      <ul class="steps">
-        {row.causes.map(({ label, kernelNs, ops }) => (
-          <li key={label}>
-            {narrows ? (
-              <button
-                type="button"
-                class="link-button"
-                aria-pressed={chosen === label}
-                data-tip="A click shows these ops below."
-                onClick={() => navigate({ "gops.where.cause": chosen === label ? null : label, "gops.page": null })}
-              >
-                {label}
-              </button>
-            ) : (
-              <strong>{label}</strong>
-            )}
-            , <Duration ns={kernelNs} /> in {formatCounted(ops, "op")}. {causeAbout(label, unit)}
-          </li>
-        ))}
-      </ul>
+      {lists.map(
+        ([what, causes]) =>
+          causes.length > 0 && (
+            <Fragment key={what}>
+              <p>
+                {row.isOp ? "Eligible" : "Of eligible ops"}, {what}:
+              </p>
+              <ul class="steps">
+                {causes.map(({ label, kernelNs, ops }) => (
+                  <li key={label}>
+                    {narrows ? (
+                      <button
+                        type="button"
+                        class="link-button"
+                        aria-pressed={chosen === label}
+                        data-tip="A click shows these ops below."
+                        onClick={() =>
+                          navigate({ "gops.where.cause": chosen === label ? null : label, "gops.page": null })
+                        }
+                      >
+                        {label}
+                      </button>
+                    ) : (
+                      <strong>{label}</strong>
+                    )}
+                    , <Duration ns={kernelNs} /> in {formatCounted(ops, "op")}. {causeAbout(label, unit)}
+                  </li>
+                ))}
+              </ul>
+            </Fragment>
+          ),
+      )}
     </>
   );
 }
