@@ -2,7 +2,7 @@
 import { formatCounted } from "../format/number";
 import { formatDuration, readableAndExact } from "../format/time";
 import type { Cell } from "../api/types";
-import type { RowCause } from "./group_tree";
+import type { RowCause } from "./tree_row";
 
 /** Where `{unit}` is what the GPU calls them: `Tensor Core`, `Matrix Core`. */
 const ABOUT: Readonly<Record<string, string>> = {

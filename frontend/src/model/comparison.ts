@@ -2,7 +2,8 @@
 import type { CompareResponse } from "../api/types";
 import { directionOf, signedDuration, type Direction } from "./change";
 import { foldedName, numberless } from "./folding";
-import { pathOf, type Tree, type TreeRow } from "./group_tree";
+import { pathOf, type Tree } from "./group_tree";
+import type { TreeRow } from "./tree_row";
 
 export interface Step {
   label: string;

@@ -1,6 +1,7 @@
 /** The layout of the module graph as a tree from left to right: places of nodes and edges, and the kind of each node. */
 import { formatCount } from "../format/number";
-import type { Rows, TreeRow } from "./group_tree";
+import type { Rows } from "./group_tree";
+import type { TreeRow } from "./tree_row";
 import { mayBeMoreOps, onlyCommunicates } from "./tree_values";
 
 export interface GraphNode {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { foldedName, splitNumber } from "./folding";
-import { buildTree, keep, linksOf, pathOf, rowLabel, Rows, shownPath, type RowOptions } from "./group_tree";
+import { buildTree, keep, linksOf, pathOf, Rows, type RowOptions } from "./group_tree";
+import { rowLabel, shownPath } from "./tree_row";
 import { chainOf, deepestOf, limitedNs, mayBeMoreTime, sorted, tensorCoreShare } from "./tree_values";
 import { pathMatcher } from "./path_filter";
 import { nodes } from "../testing/tree";

@@ -1,5 +1,6 @@
 /** The layout of the icicle: a child is below its parent, and its width is its share of the measure. */
-import type { Rows, TreeRow } from "./group_tree";
+import type { Rows } from "./group_tree";
+import type { TreeRow } from "./tree_row";
 import type { Measure } from "./tree_values";
 
 export interface IcicleBox {

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 
 import { nodes } from "../testing/tree";
-import { buildTree, Rows, type TreeRow } from "./group_tree";
+import { buildTree, Rows } from "./group_tree";
+import type { TreeRow } from "./tree_row";
 import { boundInWords, boundOf, colourings, contrast, STEP_KEYS, stepColours } from "./shades";
 
 const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: true, visible: null });

@@ -3,7 +3,7 @@
  * apart without any colour vision.
  */
 import { formatShare, shareOf } from "../format/share";
-import type { TreeRow } from "./group_tree";
+import type { TreeRow } from "./tree_row";
 import { mayBeMoreOps, mostlyCommunicates, onlyCommunicates, tensorCoreShare } from "./tree_values";
 import { COLOURS, type Colours } from "./resources";
 

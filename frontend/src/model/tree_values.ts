@@ -1,5 +1,6 @@
 /** What the numbers of rows of the tree say, and how rows are ordered by them. */
-import type { Rows, Tree, TreeRow } from "./group_tree";
+import type { Rows, Tree } from "./group_tree";
+import type { TreeRow } from "./tree_row";
 
 export const MEASURES = [
   "ops",

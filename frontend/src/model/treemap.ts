@@ -1,5 +1,6 @@
 /** The layout of the treemap: squares as far as can be, area is the measure, a child lies within its parent. */
-import type { Rows, TreeRow } from "./group_tree";
+import type { Rows } from "./group_tree";
+import type { TreeRow } from "./tree_row";
 import type { Measure } from "./tree_values";
 
 export interface TreemapBox {

@@ -2,7 +2,8 @@
 import type { DiagnosedFinding, DiagnosedGain, Missing } from "../api/types";
 import { formatCount, formatCounted, withinSentence } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
-import { pathOf, type Rows, type TreeRow } from "./group_tree";
+import { pathOf, type Rows } from "./group_tree";
+import type { TreeRow } from "./tree_row";
 import {
   isNotEligible,
   launchesNone,

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { rowLabel } from "../../model/group_tree";
+import { rowLabel } from "../../model/tree_row";
 import type { Colouring } from "../../model/shades";
 import { treemap } from "../../model/treemap";
 import { tipOf } from "../tree/icicle";

@@ -5,7 +5,7 @@ import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { causesTip } from "../../model/causes";
-import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
+import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
 import {
   chainOf,
   limitedNs,

@@ -6,7 +6,7 @@ import { causesTip } from "../../model/causes";
 import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, isSmall, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
-import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
+import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
 import { limitedNs, mayBeMoreOps, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";

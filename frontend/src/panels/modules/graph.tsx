@@ -12,7 +12,7 @@ import { useWidth } from "../../components/use_width";
 import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { chainOf, communicates, nothingShown, SMALL, type Measure } from "../../model/tree_values";
-import { shownPath, type TreeRow } from "../../model/group_tree";
+import { shownPath, type TreeRow } from "../../model/tree_row";
 import {
   heightFor,
   GAP_BELOW,

@@ -16,7 +16,8 @@ import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tr
 import { useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
 import { formatCounted, ofIterations } from "../../format/number";
-import { countedLabel, linksOf, type TreeRow } from "../../model/group_tree";
+import { linksOf } from "../../model/group_tree";
+import { countedLabel, type TreeRow } from "../../model/tree_row";
 import { communicates, isRated } from "../../model/tree_values";
 import { colourings, type ColouringId } from "../../model/shades";
 import { NodePane } from "./node_pane";

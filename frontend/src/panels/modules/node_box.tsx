@@ -2,7 +2,7 @@ import { textWidth } from "../../components/text_width";
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { compatibilityOf, compatibilityText, NODE, type GraphNode, type GraphRest } from "../../model/graph_layout";
-import { countedLabel, partTip, shownPath, type TreeRow } from "../../model/group_tree";
+import { countedLabel, partTip, shownPath, type TreeRow } from "../../model/tree_row";
 import { knownOf } from "../../model/tree_values";
 
 /** Stripes for those that could but do not: colour is never the only sign. */

@@ -19,7 +19,8 @@ import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout, divided } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
-import { countedLabel, linksOf, rowLabel, shownPath, type TreeRow } from "../../model/group_tree";
+import { linksOf } from "../../model/group_tree";
+import { countedLabel, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
 import { boundSharesInWords } from "../../model/shades";
 import {
   chainOf,
