@@ -70,10 +70,11 @@ _EXACT = 1 << 53
 
 
 def rounded(value: float, decimals: int) -> str:
-    """A number with so many decimals; of two that are as near the larger one, as on the pages: 11.25 is 11.3."""
+    """A number with so many decimals, or with so many zeros at its end where they are negative; of two that are as near
+    the larger one, as on the pages: 11.25 is 11.3."""
     if not abs(value) < _EXACT:  # A damaged database may hold any number.
-        return f"{value:,.{decimals}f}"
-    return f"{Decimal(value).quantize(Decimal((0, (1,), -decimals)), ROUND_HALF_UP):,}"
+        return f"{value:,.{max(decimals, 0)}f}"
+    return f"{Decimal(value).quantize(Decimal((0, (1,), -decimals)), ROUND_HALF_UP):,f}"
 
 
 def percentage(fraction: float) -> str:
@@ -110,7 +111,7 @@ def bandwidth(bytes_per_s: float) -> str:
 
 def significant(value: float) -> str:
     """A positive number with three significant digits, as on the pages: ``1.23``, ``1,620``."""
-    return f"{float(f'{value:.3g}'):,.0f}" if value >= 1_000 else three_digits(value)
+    return three_digits(value) if value < 1_000 else rounded(value, 2 - int(math.log10(min(value, _EXACT))))
 
 
 def size(count: float) -> str:

@@ -44,3 +44,4 @@ def test_a_column_has_the_unit_of_its_largest_time(times_ns: list[int | None], u
 def test_rates_have_three_significant_digits() -> None:
     """As on the tiles of the Dashboard."""
     assert [significant(rate) for rate in (1.234, 50.51, 1_616.4, 208_951)] == ["1.23", "50.5", "1,620", "209,000"]
+    assert [significant(rate) for rate in (1_625, 9_995, 12_350)] == ["1,630", "10,000", "12,400"]
