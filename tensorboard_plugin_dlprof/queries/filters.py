@@ -39,6 +39,10 @@ class Condition(msgspec.Struct, frozen=True):
     """``{}`` stands for the column's expression, each ``?`` for one of the values, in order."""
     values: tuple[str | float | int, ...] = ()
 
+    def times(self, factor: int) -> Condition:
+        """The same condition on a column whose values are so many times as large."""
+        return Condition(self.sql, tuple(value if isinstance(value, str) else value * factor for value in self.values))
+
 
 LONGEST_PATTERN_BYTES = 200
 """Limit of ``LIKE`` on connections to untrusted databases (``opening.sqlite_file``). Kernel names may be longer."""

@@ -10,6 +10,7 @@ from typing import TypedDict, cast
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.per_iteration import mean
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import FILLED, Column, Table
@@ -82,7 +83,11 @@ def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: 
     query = TableQuery(table, scope, request)
     row = connection.execute(query.sums(columns), query.values).fetchone()
     return {
-        column.key: value if value is None else round(value, 9 if column.type == "fraction" else None)
+        column.key: value
+        if value is None
+        else round(value, 9)
+        if column.type == "fraction"
+        else mean(round(value), query.divisors.get(column.key, 1), whole=column.type == "duration_ns")
         for column, value in zip(columns, row, strict=True)
     }
 

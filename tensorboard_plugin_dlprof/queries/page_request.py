@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,7 @@ LARGEST_ID = 2**31
 
 Farthest: TypeAlias = Annotated[int, Meta(ge=-FARTHEST, le=FARTHEST)]
 Id: TypeAlias = Annotated[int, Meta(ge=0, le=LARGEST_ID)]
+Per: TypeAlias = Literal["aggregation", "iteration"]
 
 
 class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +36,8 @@ class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Key of a column, with ``-`` before it for descending order; by default the table's order."""
     search: str = ""
     """Only rows of which a searchable column contains it."""
+    per: Per = "aggregation"
+    """``iteration``: what grows with the number of aggregated iterations is a mean of one, in filters too."""
     where: Mapping[str, str] = msgspec.field(default_factory=dict)
     """``where.COLUMN=FILTER``: only rows whose column passes."""
     op: str | None = None

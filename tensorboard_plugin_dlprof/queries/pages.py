@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
+from tensorboard_plugin_dlprof.queries.per_iteration import divide
 from tensorboard_plugin_dlprof.queries.rows import IDS_AT_ONCE, Row, read_rows, shown_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Page, Table
@@ -123,7 +124,8 @@ class _Pager:
         return [rows[row_id] for row_id in ids if row_id in rows]
 
     def fill(self, row: Row) -> None:
-        """Fill in the cells that SQL computes too slowly."""
+        """Fill in the cells that SQL computes too slowly, and make means of sums where they are asked for."""
         if self._table.filler is not None:
             self._fill = self._fill or self._table.filler(self._connection, self._scope)
             self._fill(row)
+        divide(row, self.query.divisors)

@@ -22,6 +22,8 @@ class Scope(msgspec.Struct, frozen=True):
     domain: int
     """``read_only_domains.id``."""
     domain_name: str
+    iterations: int = 1
+    """How many iterations sums are of; 1 where nobody knows."""
 
 
 class Aggregation(TypedDict):
@@ -106,14 +108,15 @@ def _scopes(connection: sqlite3.Connection) -> list[Scope]:
     result = cache.get("scopes")
     if result is None:
         cursor = connection.execute(
-            "SELECT summary.aggr_id, summary.domain_id, name.string FROM model_summary AS summary "
+            "SELECT summary.aggr_id, summary.domain_id, name.string, summary.iter_aggregated "
+            "FROM model_summary AS summary "
             "JOIN read_only_domains AS domain ON domain.id = summary.domain_id "
             "JOIN dictionary AS name ON name.id = domain.domain_name_id "
             "JOIN aggregations AS aggregation ON aggregation.id = summary.aggr_id "
             "ORDER BY summary.aggr_id, summary.domain_id"
         )
         result = cache["scopes"] = [
-            Scope(row[0], row[1], str(row[2]))
+            Scope(row[0], row[1], str(row[2]), max(whole(row[3]) or 1, 1))
             for row in cursor.fetchmany(MAX_SCOPES)
             if isinstance(row[0], int) and isinstance(row[1], int)
         ]

@@ -13,6 +13,7 @@ import msgspec
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, Condition, condition, containing
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
+from tensorboard_plugin_dlprof.queries.per_iteration import divisors
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Table
 
@@ -62,6 +63,8 @@ class TableQuery:
         if not self.sorted_by.sortable:
             raise BadRequest(f"The table cannot be sorted by the column {self.sorted_by.key}.")
         self.is_descending = self.sort.startswith("-")
+        self.divisors = divisors(table, scope, request.per)
+        """How many iterations the values of columns are to be divided by, which the SQL does not."""
         self._conditions: list[list[_Alternative]] = []
         self._filtered: list[str] = []
         """The expressions in the conditions."""
@@ -154,7 +157,8 @@ class TableQuery:
             raise BadRequest(f"The column {column.key} cannot be filtered.")
         if not text.strip():
             return
-        sql = self._holds(column, self._named(condition(column.label, column.type, text)))
+        wanted = condition(column.label, column.type, text).times(self.divisors.get(column.key, 1))
+        sql = self._holds(column, self._named(wanted))
         self._conditions.append([_Alternative(sql, is_sorted=column.key == self.sorted_by.key)])
 
     def _holds(self, column: Column, holds: str) -> str:

@@ -247,7 +247,7 @@ class App:
         def with_baseline(cached: CachedComparison) -> Any:
             """A page of a profile's own table with the columns of a baseline."""
             with self._questions.connection(asked.profile) as borrowed:
-                return baseline_columns.with_baseline(table(borrowed, asked), asked.table, cached.comparison)
+                return baseline_columns.with_baseline(table(borrowed, asked), asked, cached.comparison)
 
         if asked.table in TABLES:
             return self._questions.compare(request, asked, lambda cached: compared(cached, asked))

@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.comparing.page import RowSide
 from tensorboard_plugin_dlprof.comparing.tables import modules, times_of_ops, types
 from tensorboard_plugin_dlprof.queries.launch_sizes import launch_sizes
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage, descriptions
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest, Per
 from tensorboard_plugin_dlprof.queries.table import Column
 
 _Known = Mapping[object, tuple[int | None, int | None]]
@@ -48,24 +49,32 @@ _OF_ITERATIONS = _columns("Duration", has_own=True)
 _WITHOUT_COPIES = "without copies, which are a part of the iteration of their own"
 # The tables' own GPU time has the copies of ops, so the heads say which time this is.
 _OF_OPS = _columns("Kernel time", f", by unit of comparison, {_WITHOUT_COPIES}", label="Kernel Time ")
-_OF_OPS_PER_ITERATION = tuple(
+_IN_ITERATION = f" in an iteration, on average, {_WITHOUT_COPIES}"
+_BESIDE_SUMS = tuple(
     msgspec.structs.replace(column, label=f"{column.label} per Iteration")
-    for column in _columns("Kernel time", f" in an iteration, on average, {_WITHOUT_COPIES}", label="Kernel Time ")
+    for column in _columns("Kernel time", _IN_ITERATION, label="Kernel Time ")
 )
+_BESIDE_MEANS = _columns("Kernel time", _IN_ITERATION, label="Kernel Time ", has_own=True)
 
 
-def with_baseline(answer: TablePage, name: str, comparison: Comparison) -> TablePage:
+def _columns_of_ops(per_iteration: bool, per: Per) -> tuple[Column, ...]:
+    """Those of a comparison by iteration or not, beside times of one kind."""
+    if not per_iteration:
+        return _OF_OPS
+    return _BESIDE_MEANS if per == "iteration" else _BESIDE_SUMS
+
+
+def with_baseline(answer: TablePage, asked: PageRequest, comparison: Comparison) -> TablePage:
     """A page of a table of ``TABLES`` with the times of the baseline and of this profile, and the change.
 
     Rows without counterpart have no change.
     """
-    known = TABLES[name](comparison)
+    known = TABLES[asked.table](comparison)
     for row in answer["rows"]:
         a_ns, b_ns = known.get(row[answer["key"]], (None, None))
         row.update(a_ns=a_ns, b_ns=b_ns, change_ns=None if a_ns is None or b_ns is None else b_ns - a_ns)
-    # The table's own times may be sums over several iterations.
-    of_ops = _OF_OPS_PER_ITERATION if comparison.per == "iteration" else _OF_OPS
-    columns = descriptions(_OF_ITERATIONS if name == "iterations" else of_ops)
+    of_ops = _columns_of_ops(comparison.per == "iteration", asked.per)
+    columns = descriptions(_OF_ITERATIONS if asked.table == "iterations" else of_ops)
     return {**answer, "columns": [answer["columns"][0], *columns, *answer["columns"][1:]]}
 
 

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
 from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import count, stream
+from tensorboard_plugin_dlprof.queries.per_iteration import divisors
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
@@ -57,7 +58,8 @@ class Export(msgspec.Struct, frozen=True):
     def file_name(self) -> str:
         """The name for the browser."""
         of = map(str, self.table.named_links_of(self.request).values())
-        return f"{'-'.join([self.name, self.table.name, *of])}.{self.kind}"
+        means = ["per-iteration"] if divisors(self.table, self.scope, self.request.per) else []
+        return f"{'-'.join([self.name, self.table.name, *of, *means])}.{self.kind}"
 
     @property
     def content_type(self) -> str:
@@ -109,7 +111,8 @@ def export(table: Table, scope: Scope, asked: ExportRequest, name: str) -> Expor
     """
     # Programs that read CSV take the first line for the heads of the columns.
     is_headed = (asked.heading or ("no" if asked.format == "csv" else "yes")) == "yes"
-    heading = f"{name}: {_subject(table, asked)}"
+    means = ", per iteration" if divisors(table, scope, asked.per) else ""
+    heading = f"{name}: {_subject(table, asked)}{means}"
     return Export(asked.format, table, scope, asked, _columns(table, asked.columns), name, heading, is_headed)
 
 

@@ -131,7 +131,7 @@ def test_chosen_columns_stand_whatever_the_width(page: Page, tensorboard: Tensor
     expect(page).not_to_have_url(re.compile("ops.columns"))
     # What is the same in every row stands in one line instead, and can be had as a column.
     folded = page.locator(".table-folded")
-    expect(folded).to_contain_text("Calls 4")
+    expect(folded).to_contain_text("Calls 1")
     assert "Calls" not in fitting
     folded.get_by_role("button", name="Unfold").click()
     expect(folded).to_have_count(0)

@@ -102,7 +102,7 @@ def test_what_kernels_made_of_one_gpu_stands_beside_how_busy_it_was(page: Page, 
     assert [network.filter(has_text=label).inner_text() for label in labels] == here
 
 
-def test_what_several_iterations_are_summed_in_says_so(page: Page, tensorboard: TensorBoard) -> None:
+def test_what_is_of_several_iterations_says_so(page: Page, tensorboard: TensorBoard) -> None:
     """Times of a step stand beside them; what is of one iteration is no sum."""
     count = tensorboard.dashboard("amp")["performance"]["profiled_iterations"]
     assert count > 1
@@ -113,14 +113,12 @@ def test_what_several_iterations_are_summed_in_says_so(page: Page, tensorboard: 
         page.goto(tensorboard.page(run="amp", view=view))
         for name in names:
             region = page.get_by_role("region", name=name, exact=True)
-            expect(region.locator(".sum-note")).to_have_text(f"sum of {count} iterations")
+            expect(region.locator(".sum-note")).to_have_text(f"per iteration, mean of {count}")
     expect(page.locator(".headline h2")).to_contain_text(f" of {count} iterations.")
     rates = page.get_by_role("region", name="While Kernels Run")
     expect(rates.locator(".sum-note")).to_have_text(f"over {count} iterations")
     page.goto(tensorboard.page(run="amp", view="modules"))
-    expect(page.locator(".icicle-note")).to_have_text(
-        f"Width: GPU time. Here and in the table: sums of {count} iterations"
-    )
+    expect(page.locator(".icicle-note")).to_have_text(f"Width: GPU time per iteration, mean of {count}")
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(page.get_by_role("grid").first).to_be_visible()
     expect(page.locator(".sum-note")).to_have_count(0)

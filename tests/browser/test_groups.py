@@ -54,19 +54,34 @@ def test_levels(opened: Page, tensorboard: TensorBoard) -> None:
     expect(table).to_have_attribute("aria-rowcount", str(len(nodes["name"]) + 1))
 
 
+def iterations_of(tensorboard: TensorBoard) -> int:
+    """How many iterations the sums of the tree are of."""
+    count: int = tensorboard.dashboard("amp")["performance"]["profiled_iterations"]
+    assert count > 1
+    return count
+
+
+def rounded(value: float) -> int:
+    """As the page rounds, half up."""
+    return int(value + 0.5)
+
+
 def test_sums_are_the_servers(opened: Page, tensorboard: TensorBoard) -> None:
-    """The root row has the sums of the tree, exact on hover."""
+    """The root row has the means of an iteration, exact on hover, and at a click the sums of the tree."""
     nodes = nodes_of(tensorboard, "amp")
-    root = nodes["name"].index("/")
+    root, count = nodes["name"].index("/"), iterations_of(tensorboard)
     cells = row(opened, "/").get_by_role("gridcell")
     opened.set_viewport_size({"width": 1920, "height": 900})
     expect(opened.get_by_role("columnheader", name="CPU Time")).to_be_visible()
     headings = opened.get_by_role("treegrid").get_by_role("columnheader").all_inner_texts()
-    expect(cells.nth(headings.index("Calls"))).to_have_text(f"{nodes['calls'][root]:,}")
-    for label, key in (("CPU Time", "cpu_time_ns"), ("GPU Time", "gpu_time_ns"), ("Could Gain", "gain_ns")):
-        column = next(place for place, heading in enumerate(headings) if heading.startswith(label))
-        tip = cells.nth(column).locator(".number").get_attribute("data-tip") or ""
-        assert f"{nodes[key][root]:,} ns" in tip
+    for iterations in (count, 1):
+        expect(cells.nth(headings.index("Calls"))).to_have_text(f"{nodes['calls'][root] // iterations:,}")
+        for label, key in (("CPU Time", "cpu_time_ns"), ("GPU Time", "gpu_time_ns"), ("Could Gain", "gain_ns")):
+            column = next(place for place, heading in enumerate(headings) if heading.startswith(label))
+            tip = cells.nth(column).locator(".number").get_attribute("data-tip") or ""
+            assert f"{rounded(nodes[key][root] / iterations):,} ns" in tip
+        opened.locator(".icicle-note .sum-note").click()
+    expect(opened.locator(".icicle-note .sum-note")).to_have_text(f"per iteration, mean of {count}")
 
 
 def test_order_within_siblings(opened: Page) -> None:
@@ -106,7 +121,8 @@ def test_causes_of_a_group(opened: Page, tensorboard: TensorBoard) -> None:
     cell = row(opened, "/").locator(".cause-cell")
     expect(cell).to_contain_text(below[0]["label"])
     for each in below:
-        tip = re.compile(rf"{each['label']}: .*{each['kernel_ns'][root]:,} ns.* in {each['ops'][root]:,} op")
+        mean = rounded(each["kernel_ns"][root] / iterations_of(tensorboard))
+        tip = re.compile(rf"{each['label']}: .*{mean:,} ns.* in {each['ops'][root]:,} op")
         expect(cell).to_have_attribute("data-tip", tip)
     row(opened, "/").locator(".tree-label").click()
     selected = opened.get_by_role("complementary").get_by_role("button", name=below[0]["label"])

@@ -44,6 +44,8 @@ export interface ProfileScope {
   profile: string;
   aggregation: number | null;
   domain: string | null;
+  /** What times and calls of tables are of: means of an iteration, or sums over the aggregation, as the server has them. */
+  per?: "iteration" | null;
 }
 
 /** Parameters of a question; what is null is left out. */
@@ -64,6 +66,7 @@ async function ask<Answer>(address: string, parameters: Parameters, signal: Abor
 
 const narrowed = (asked: Omit<TableRequest, "offset" | "limit">): Parameters => ({
   ...ofScope(asked),
+  per: asked.per ?? null,
   table: asked.table,
   sort: asked.sort || null,
   search: asked.search || null,

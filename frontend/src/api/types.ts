@@ -25,6 +25,7 @@ export interface TableRequest {
   table: string;
   aggregation: number | null;
   domain: string | null;
+  per?: "iteration" | null;
   offset: number;
   limit: number;
   sort: string;

@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
 import { PictureMenu } from "./charts/picture_menu";
+import { ofIterations } from "../format/number";
+import { useScope } from "../frame/scope";
 import { SumNote } from "./sum_note";
 import { Info } from "./tooltip";
 import { useOneStop } from "./walking";
@@ -10,7 +12,7 @@ interface PanelProps {
   title: string;
   /** What the panel shows, for the (i) beside its title. */
   about?: string;
-  /** Whether its times are sums over the aggregated iterations, or most of it means. */
+  /** Whether its times are of the aggregated iterations, or most of it means over all that they did. */
   summed?: boolean | "means";
   /** Place in the grid: a class of `dashboard.css`. */
   class?: string;
@@ -42,7 +44,8 @@ export function Panel({
       <header class="panel-head" {...head}>
         <h2 id={id}>{title}</h2>
         {about !== undefined && <Info term={title} text={about} />}
-        {summed !== false && <SumNote words={summed === "means" ? "over" : "sum of"} />}
+        {summed === true && <SumNote />}
+        {summed === "means" && <OverIterations />}
         {((tools !== undefined && tools !== false) || picture) && (
           <div class="panel-tools">
             {tools}
@@ -53,4 +56,10 @@ export function Panel({
       <div class="panel-body">{children}</div>
     </section>
   );
+}
+
+/** Of which iterations means over all calls, kernels or time are. */
+function OverIterations() {
+  const text = ofIterations("over", useScope().iterations);
+  return text === "" ? null : <span class="muted sum-note">{text}</span>;
 }

@@ -67,7 +67,8 @@ const MOST_ITERATIONS = 100;
 const FEW_ITERATIONS = 10;
 
 /** Calls by iteration: `3`, `1 in 3` of what not every iteration calls, `2.67`; `20 in 23` is nothing that anybody pictures. */
-export function formatCalls(value: number): string {
+export function formatCalls(value: number | null): string {
+  if (value === null || Number.isInteger(value)) return formatCount(value);
   if (value <= 0 || value >= 1) return formatNumber(value);
   for (let of = 2; of <= MOST_ITERATIONS; of += 1) {
     const calls = Math.round(value * of);

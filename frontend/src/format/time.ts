@@ -38,11 +38,22 @@ export function formatDuration(ns: number | null | undefined): string {
   return `${significant(ns / unit.ns)} ${unit.name}`;
 }
 
-/** Of a sum over iterations what one has: `69.5 ms of GPU time an iteration`; of a single one, `417 ms of GPU time`. */
-export const formatPerIteration = (ns: number | null | undefined, iterations: number, what = ""): string =>
-  ns === null || ns === undefined || iterations <= 1
-    ? formatDuration(ns) + what
-    : `${formatDuration(ns / iterations)}${what} an iteration`;
+/** Of how many iterations there are, and how many of them times are sums of. */
+export interface Iterations {
+  iterations: number;
+  summed: number;
+}
+
+/** The mean of an iteration: `69.5 ms of GPU time an iteration`; where there is only one, `417 ms of GPU time`. */
+export const formatPerIteration = (
+  ns: number | null | undefined,
+  { iterations, summed }: Iterations,
+  what = "",
+): string => `${formatMean(ns, { summed })}${what}${iterations > 1 ? " an iteration" : ""}`;
+
+/** The same without saying so. */
+export const formatMean = (ns: number | null | undefined, { summed }: Pick<Iterations, "summed">): string =>
+  formatDuration(ns === null || ns === undefined ? ns : ns / Math.max(summed, 1));
 
 /** How much something varies around a mean, in the unit of the mean: `325 µs` beside `3.20 ms` is `0.325 ms`. */
 export function formatSpread(spread: number, mean: number): string {

@@ -115,6 +115,7 @@ export function App() {
           hasGpuWork(data),
           data.performance.profiled_iterations,
           data.gpu_utilization.fraction,
+          url.per,
         ]);
   const scope = useMemo(
     (): Scope | null =>
@@ -129,6 +130,9 @@ export function App() {
             framework: data.framework,
             onGpu: hasGpuWork(data),
             iterations: data.performance.profiled_iterations ?? 1,
+            ...(url.per === "aggregation"
+              ? { per: null, summed: data.performance.profiled_iterations ?? 1 }
+              : { per: "iteration" as const, summed: 1 }),
             busy: data.gpu_utilization.fraction,
             perfetto,
             title: titleOf(data.profile, top, " · "),

@@ -1,7 +1,8 @@
-/** While a baseline is chosen: its main numbers and the change, above every page. */
+/** While a baseline is chosen: as many of its main numbers and their changes as have room in a line, above every page. */
 import { useContext } from "preact/hooks";
 
 import type { CompareMeasure } from "../api/types";
+import { Icon } from "../components/icon";
 import { ViewLink } from "../components/view_link";
 import { formatShare } from "../format/share";
 import { changeOfMeasure, colourOfChange, isInTotal, measureKinds, type MeasureKind } from "../model/measures";
@@ -16,25 +17,27 @@ export function BaselineStrip() {
   if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
   return (
     <section class="baseline-strip" aria-label="Against the baseline">
-      <span>
+      <span class="clip">
         A: <strong>{run === "" || run === "." ? data.a.name : run}</strong> → B: this profile
       </span>
-      {data.same_program ? (
-        measureKinds(data.matrix_unit)
-          .filter(({ key }) => key !== "kernels")
-          .map((kind) => (
-            <Numbers
-              key={kind.key}
-              kind={data.inputs_differ || isInTotal(kind, data.per) ? { ...kind, isCost: false } : kind}
-              measure={data.measures[kind.key]}
-            />
-          ))
-      ) : (
-        <span class="muted">These seem to be different programs, so changes tell nothing.</span>
-      )}
+      <span class="baseline-numbers">
+        {data.same_program ? (
+          measureKinds(data.matrix_unit)
+            .filter(({ key }) => key !== "kernels")
+            .map((kind) => (
+              <Numbers
+                key={kind.key}
+                kind={data.inputs_differ || isInTotal(kind, data.per) ? { ...kind, isCost: false } : kind}
+                measure={data.measures[kind.key]}
+              />
+            ))
+        ) : (
+          <span class="muted">These seem to be different programs, so changes tell nothing.</span>
+        )}
+      </span>
       {/* The menu leads there for the keyboard. */}
-      <ViewLink to={{ view: "compare" }} class="link-button" tabIndex={-1}>
-        Compare
+      <ViewLink to={{ view: "compare" }} class="more-button" tabIndex={-1}>
+        Compare <Icon name="right" />
       </ViewLink>
     </section>
   );

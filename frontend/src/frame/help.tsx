@@ -35,7 +35,10 @@ const ABOUT: Readonly<Record<string, readonly [answer: string, ...views: string[
 };
 
 const TERMS: readonly [string, string][] = [
-  ["Aggregation", "The iterations whose numbers are added up: from a start to a stop iteration."],
+  [
+    "Aggregation",
+    "The iterations whose numbers are added up: from a start to a stop iteration. Pages tell means of one of them; a click on what stands beside a title shows the sums instead.",
+  ],
   [
     "Iteration",
     "One training step: a profiler step, an NVTX range, a run of a compiled function, or one call of the key node.",

@@ -13,8 +13,10 @@ export interface Scope extends ProfileScope {
   framework: string | null;
   /** Whether the recording contains GPU work; without it, the use of matrix units is unknown. */
   onGpu: boolean;
-  /** How many iterations the times of panels and tables are sums over; 1 where that is not known. */
+  /** How many iterations are aggregated; 1 where that is not known. */
   iterations: number;
+  /** How many of them the times of tables and of the tree are sums of: all, or 1 where they are means of one. */
+  summed: number;
   /** The share of the time in which kernels ran, mean of the GPUs in use; null where that is not known. */
   busy: number | null;
   /** Where windows of the timeline can be handed over to; null offers nothing. */
@@ -32,6 +34,9 @@ export function useScope(): Scope {
 }
 
 /** A key for `useQuery`: changes when something else has to be asked. */
-export function scopeKey({ profile, aggregation, domain, round }: Scope, ...rest: readonly unknown[]): string {
-  return JSON.stringify([profile, aggregation, domain, round, ...rest]);
+export function scopeKey(
+  { profile, aggregation, domain, per = null, round }: Scope,
+  ...rest: readonly unknown[]
+): string {
+  return JSON.stringify([profile, aggregation, domain, per, round, ...rest]);
 }

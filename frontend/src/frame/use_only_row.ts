@@ -9,8 +9,7 @@ import { useQuery } from "./use_query";
  */
 export function useOnlyRow(table: string, links: Readonly<Record<string, string>>): string | null {
   const scope = useScope();
-  const { profile, aggregation, domain } = scope;
-  const asked = { profile, aggregation, domain, table, links, offset: 0, limit: 1, sort: "", search: "", where: {} };
+  const asked = { ...scope, table, links, offset: 0, limit: 1, sort: "", search: "", where: {} };
   const query = useQuery<TableResponse>(links.row === "" ? null : scopeKey(scope, "only", table, links), (signal) =>
     fetchTable(asked, signal),
   );

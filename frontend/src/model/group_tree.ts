@@ -19,13 +19,20 @@ export interface Tree {
   roots: readonly number[];
   /** The path of the node that the tree begins with; empty for the whole tree. */
   group: string;
+  /** By how many iterations times and calls of rows are divided. */
+  iterations: number;
 }
 
-export function buildTree(nodes: GroupNodes, group: string, causes: readonly CauseColumns[] = []): Tree {
+export function buildTree(
+  nodes: GroupNodes,
+  group: string,
+  causes: readonly CauseColumns[] = [],
+  iterations = 1,
+): Tree {
   const below: number[][] = nodes.parent.map(() => []);
   const roots: number[] = [];
   nodes.parent.forEach((parent, node) => (parent < 0 ? roots : (below[parent] ?? roots)).push(node));
-  return { nodes, causes, below, roots, group };
+  return { nodes, causes, below, roots, group, iterations };
 }
 
 const isOpOf = ({ op_id: op }: GroupNodes, node: number): boolean => at(op, node) !== null;

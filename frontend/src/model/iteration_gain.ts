@@ -1,9 +1,6 @@
 /** How what kernels could gain relates to what an iteration gains. */
 import { formatShare } from "../format/share";
 
-/** The mean of an iteration, of a sum over so many. */
-export const perIteration = (sum: number, iterations: number): number => sum / Math.max(iterations, 1);
-
 /** Where kernels run for more of the time, faster ones shorten iterations nearly as much. */
 const MOSTLY_BUSY = 0.85;
 

@@ -74,6 +74,9 @@ export function summed(values: readonly (number | null)[], members: readonly num
 
 const NOTHING_UNKNOWN: ReadonlySet<Measure> = new Set();
 
+/** Whether the measure grows with the number of iterations, unlike numbers of ops. */
+const isOfIterations = (measure: Measure): boolean => measure === "calls" || measure.endsWith("_ns");
+
 /** All of a row but its numbers. */
 export type OwnOfRow = Omit<TreeRow, "values" | "unknown" | "causes">;
 
@@ -113,7 +116,9 @@ export class Row implements TreeRow {
   get values(): Readonly<Record<Measure, number>> {
     if (this.#values === null) {
       const values = {} as Record<Measure, number>;
-      for (const measure of MEASURES) values[measure] = summed(this.#tree.nodes[measure], this.members);
+      const { nodes, iterations } = this.#tree;
+      for (const measure of MEASURES)
+        values[measure] = summed(nodes[measure], this.members) / (isOfIterations(measure) ? iterations : 1);
       this.#values = values;
     }
     return this.#values;
@@ -135,7 +140,7 @@ export class Row implements TreeRow {
     this.#causes ??= this.#tree.causes
       .map(({ label, kernel_ns: time, ops }) => ({
         label,
-        kernelNs: summed(time, this.members),
+        kernelNs: summed(time, this.members) / this.#tree.iterations,
         ops: summed(ops, this.members),
       }))
       .filter((cause) => cause.ops > 0)

@@ -47,7 +47,7 @@ interface DataTableProps {
   noun: string;
   /** Parameters of the table's own, such as the op whose kernels are shown. */
   links?: Readonly<Record<string, string>>;
-  /** Whether its times are sums over the aggregated iterations. */
+  /** Whether its times are of all aggregated iterations: means of one, or sums, as the user likes. */
   summed?: boolean;
   /** Rows that are shown at all: filters by column beside those of the user. */
   only?: Readonly<Record<string, string>>;
@@ -110,7 +110,7 @@ export function DataTable(props: DataTableProps) {
   const { table, name, noun, links = {}, pageSize = 25, meters = NO_METERS } = props;
   const title = [props.title, props.id].filter(Boolean).join(" ");
   const scope = useScope();
-  const { profile, aggregation, domain } = scope;
+  const { profile, aggregation, domain, per = null } = scope;
   const url = useUrl();
   const state = readTableState(url, name, pageSize);
   const change = (changes: Partial<TableState>): void =>
@@ -126,6 +126,7 @@ export function DataTable(props: DataTableProps) {
     table,
     aggregation,
     domain,
+    per: props.summed === true ? per : null,
     offset: state.page * state.size,
     limit: state.size,
     sort: state.sort === "" ? (props.sort ?? "") : state.sort,

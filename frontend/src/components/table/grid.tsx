@@ -7,7 +7,7 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
-import { formatCount } from "../../format/number";
+import { formatCalls, formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
 import { ThemeContext } from "../../frame/theme";
@@ -333,5 +333,5 @@ function Total({ column, value, unit }: { column: Column; value: number | null; 
       </span>
     );
   if (column.type === "duration_ns") return <Duration ns={value} />;
-  return <span class="number">{column.type === "fraction" ? formatShare(value) : formatCount(value)}</span>;
+  return <span class="number">{column.type === "fraction" ? formatShare(value) : formatCalls(value)}</span>;
 }

@@ -53,9 +53,9 @@ export function TableCell(props: TableCellProps) {
     case "fraction":
       return <span class="number">{formatShare(Number(value))}</span>;
     case "integer":
-      return <span class="number">{formatCount(Number(value))}</span>;
     case "number":
       if (CALLS.has(column.key)) return <Calls value={Number(value)} />;
+      if (column.type === "integer") return <span class="number">{formatCount(Number(value))}</span>;
       return (
         <span class="number" data-tip={exactNumber(Number(value))}>
           {formatNumber(Number(value))}
@@ -125,7 +125,10 @@ function ChangeCell({ column, row, value, scale }: ChangeCellProps) {
 }
 
 /** Columns of calls and launches by iteration, which are whole but for ops that not every iteration calls. */
-const CALLS: ReadonlySet<string> = new Set(["a_calls", "b_calls", "a_launches", "b_launches"]);
+const CALLS: ReadonlySet<string> = new Set([
+  ...["a_calls", "b_calls", "a_launches", "b_launches"],
+  ...["calls", "kernel_calls", "kernels"],
+]);
 
 function Calls({ value }: { value: number }) {
   return (

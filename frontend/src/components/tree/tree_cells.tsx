@@ -1,5 +1,5 @@
 /** What stands in the cells of the tree. */
-import { formatCount } from "../../format/number";
+import { formatCalls, formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inUnit, readableAndExact, type TimeUnit } from "../../format/time";
 import { causesTip } from "../../model/causes";
@@ -117,7 +117,7 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
     return (
       <span class={value === 0 ? "number muted" : "number"}>
         {column === "using_ops" && mayBeMoreOps(row) && "≥ "}
-        {formatCount(value)}
+        {formatCalls(value)}
       </span>
     );
   const ofAll = shareOf(value, total);

@@ -11,14 +11,14 @@ export interface TreeColumn {
   tier?: number;
 }
 
-/** Of what the changes are, unlike the times beside them. */
+/** Of what the changes are, where the times beside them may be sums. */
 const PER = { iteration: "Change per Iteration", call: "Change per Run", capture: "Change" } as const;
 
 /** Without GPU work in the recording it is not known which ops use the units, and how long they take on a GPU. */
 export const columnsFor = (
   unit: string,
   core: string,
-  has: { limited: boolean; onGpu: boolean; rated: boolean; change: CompareResponse["per"] | null },
+  has: { limited: boolean; onGpu: boolean; rated: boolean; summed: boolean; change: CompareResponse["per"] | null },
 ): TreeColumn[] => {
   const { limited, onGpu, rated } = has;
   const always = (column: TreeColumn): TreeColumn[] => [column];
@@ -39,9 +39,8 @@ export const columnsFor = (
       ? ([
           {
             key: "change",
-            label: PER[has.change],
-            about:
-              "Kernel time less that of the baseline A, of modules and ops that both have, by unit of comparison: not a sum over iterations, as times beside it are.",
+            label: has.change === "iteration" && !has.summed ? "Change" : PER[has.change],
+            about: "Kernel time less that of the baseline A, of modules and ops that both have, by unit of comparison.",
           },
         ] as const)
       : []),

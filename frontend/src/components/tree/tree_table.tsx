@@ -28,7 +28,7 @@ const MARGIN = 12;
 export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600, width: 1200 });
-  const { onGpu } = useScope();
+  const { onGpu, summed } = useScope();
   const [focus, setFocus] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const { rows, isOpen } = tree;
@@ -39,6 +39,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const all = columnsFor(matrixUnit, shortUnit(matrixUnit), {
     limited: tree.rows.tree.causes.length > 0,
     onGpu,
+    summed: summed > 1,
     rated: onGpu && isRated(tree.rows.tree),
     change: baseline.data?.per ?? null,
   });

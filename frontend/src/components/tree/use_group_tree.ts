@@ -73,7 +73,11 @@ export function useGroupTree(
   const sort = url[`${name}.sort`] ?? (hasGpuTime ? "-gpu_time_ns" : "-cpu_time_ns");
   const fold = (url[`${name}.fold`] ?? "yes") === "yes";
 
-  const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [])), [data]);
+  const dividedBy = scope.iterations / scope.summed;
+  const tree = useMemo(
+    () => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [], dividedBy)),
+    [data, dividedBy],
+  );
   const all = useMemo(() => {
     if (tree === null) return null;
     const visible = filter.trim() === "" ? null : keep(tree, pathMatcher(filter));

@@ -10,7 +10,7 @@ import { textWidth } from "../../components/text_width";
 import { useWidth } from "../../components/use_width";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCalls, formatCount, ofIterations } from "../../format/number";
+import { formatCalls, formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -78,7 +78,10 @@ export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
   const time = onGpu ? "gpu_time_ns" : "cpu_time_ns";
   // Groups without any are not among those that the count leads to: a call of the host may be one.
   const where = { [time]: ">0" };
-  const asked = { ...scope, table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where };
+  const asked = {
+    ...{ ...scope, per: "iteration" as const },
+    ...{ table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where },
+  };
   const query = useQuery<TableResponse>(scopeKey(scope, "top", table, time), (signal) => fetchTable(asked, signal));
   const page = query.data?.table === table ? query.data : null;
   return (
@@ -135,8 +138,6 @@ interface TopTableProps {
 function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
   const { iterations } = useScope();
-  const per = (sum: number | null): number | null => (sum === null ? null : sum / Math.max(iterations, 1));
-  const inAll = (sum: number | null): string => `${readableAndExact(sum)} ${ofIterations("in", iterations)}`.trim();
   const [measure, width] = useWidth(NAMES_AT_FIRST);
   const rows = page.rows.filter((row) => (numberOf(row, time) ?? 0) > 0);
   if (rows.length === 0)
@@ -150,7 +151,7 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
   const total = page.totals[time] ?? null;
   const shareOfRow = (row: Row): number | null => shareOf(numberOf(row, time), total);
   const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
-  const unit = columnUnit(Math.max(...rows.map((row) => per(numberOf(row, time)) ?? 0)));
+  const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
   const core = shortUnit(matrixUnit);
   const perIteration = iterations > 1 ? <small class="muted per-iteration">per iteration</small> : null;
   const besides = Math.max(...rows.map((row) => textWidth(textOf(row, "direction"))));
@@ -246,16 +247,11 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
                   </span>
                 </td>
                 {has("ops") && <td class="right number lesser">×{formatCount(numberOf(row, "ops"))}</td>}
-                <td
-                  class="right number lesser"
-                  data-tip={`${formatCount(numberOf(row, "calls"))} ${ofIterations("in", iterations)}`.trim()}
-                >
-                  {formatCalls(per(numberOf(row, "calls")) ?? 0)}
+                <td class="right number lesser">{formatCalls(numberOf(row, "calls"))}</td>
+                <td class="right number" data-tip={readableAndExact(ns)}>
+                  {inUnit(ns, unit)}
                 </td>
-                <td class="right number" data-tip={inAll(ns)}>
-                  {inUnit(ns / Math.max(iterations, 1), unit)}
-                </td>
-                <td class="share" data-tip={`${readableAndExact(ns)} of ${inAll(total)}`}>
+                <td class="share" data-tip={`${readableAndExact(ns)} of ${readableAndExact(total)}`}>
                   <span class="share-bar" aria-hidden="true">
                     <span style={{ width: `${((share ?? 0) / most) * 100}%` }}>
                       {piecesOf(row, time === "gpu_time_ns").map(({ work, share: part }) => (
@@ -269,8 +265,8 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
                 {isUseTold && <td class="right">{using === true ? "yes" : using === false ? "–" : "unknown"}</td>}
                 {isBoundTold && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
                 {has("gain_ns") && (
-                  <td class="right number" data-tip={gain === null ? undefined : inAll(Math.round(gain))}>
-                    {gain === null || gain <= 0 ? "–" : inUnit(gain / Math.max(iterations, 1), unit)}
+                  <td class="right number" data-tip={gain === null ? undefined : readableAndExact(gain)}>
+                    {gain === null || gain <= 0 ? "–" : inUnit(gain, unit)}
                   </td>
                 )}
               </tr>

@@ -12,7 +12,7 @@ import { useGroup, type SelectedGroup } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork, hasKernels, whyNoKernels } from "../../model/headline";
 import { splitPath } from "../../model/kernel_name";
-import { kernelNs } from "../../model/kernel_time";
+import { kernelNs, withGraphsNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 import { drawnDots, groupedDots, rowOfDot } from "../../model/roofline";
 import { EfficiencyBand } from "./efficiency_band";
@@ -56,7 +56,9 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         </p>
       </Message>
     );
-  const group = url["gains.row"] === undefined ? dotOf(rates, url["eff.dot"] ?? "") : inTable;
+  const by = scope.iterations / scope.summed;
+  const shown = shownTimes(rates, by);
+  const group = url["gains.row"] === undefined ? dotOf(shown, url["eff.dot"] ?? "") : inTable;
   const rated = rates.dots.length > 0;
   // Without roofs, dots of a small part of the time show nothing.
   const dotted = rates.dots.reduce((sum, { kernel_ns: ns }) => sum + (ns ?? 0), 0);
@@ -67,9 +69,9 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const byPrecision = (
     <Panel title="Kernel Time by Precision" summed about={ABOUT_PRECISIONS}>
       <PrecisionBreakdown
-        times={rates.precisions}
+        times={shown.precisions}
         matrixUnit={data.has_matrix_units ? unit : ""}
-        graphNs={data.kernel_time.graph.time_ns ?? 0}
+        graphNs={(data.kernel_time.graph.time_ns ?? 0) / by}
       />
       {unknown !== "" && <p class="muted note-below">{unknown}</p>}
     </Panel>
@@ -78,11 +80,11 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
     <div class="dashboard efficiency">
       <OneStop>
         <EfficiencyBand data={data} rates={rates} />
-        <LimitsPanel data={data} rates={rates} />
+        <LimitsPanel data={data} rates={shown} whole={withGraphsNs(data) / by} />
         <div class={drawn ? "efficiency-columns" : "efficiency-row"}>
           {drawn && (
             <div class="main-column">
-              <RooflinePanel rates={rates} group={group} />
+              <RooflinePanel rates={shown} group={group} />
             </div>
           )}
           <div class="side-column">
@@ -100,6 +102,18 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       </div>
     </div>
   );
+}
+
+/** What the server answers are sums: with the times of so many iterations for one. */
+function shownTimes(rates: EfficiencyResponse, by: number): EfficiencyResponse {
+  const mean = (ns: number | null): number | null => (ns === null ? null : ns / by);
+  return {
+    ...rates,
+    precisions: rates.precisions.map((time) => ({ ...time, kernel_ns: mean(time.kernel_ns) })),
+    causes: rates.causes.map((cause) => ({ ...cause, kernel_ns: mean(cause.kernel_ns) })),
+    limits: rates.limits.map((limit) => ({ ...limit, kernel_ns: limit.kernel_ns / by })),
+    dots: rates.dots.map((dot) => ({ ...dot, kernel_ns: mean(dot.kernel_ns), gain_ns: mean(dot.gain_ns) })),
+  };
 }
 
 /** The group of the dot that an op belongs to. */

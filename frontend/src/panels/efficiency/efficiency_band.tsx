@@ -39,7 +39,8 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
       {instead.length > 0 && <p>{computed.map(({ text }) => text).join("")}</p>}
       {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
         <p>
-          The ops whose work is known could gain at most <strong>{formatPerIteration(gain, iterations)}</strong>,{" "}
+          The ops whose work is known could gain at most{" "}
+          <strong>{formatPerIteration(gain, { iterations, summed: iterations })}</strong>,{" "}
           <strong>{formatShare(gain / kernels)}</strong> of the kernel time. <IterationGain />
         </p>
       )}

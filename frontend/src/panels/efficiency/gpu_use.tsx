@@ -12,10 +12,9 @@ import { numberOf, textOf, titleOf } from "../../frame/use_row";
 import { formatCount, formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { formatDuration, formatPerIteration, readableAndExact } from "../../format/time";
+import { formatDuration, formatMean, formatPerIteration, readableAndExact } from "../../format/time";
 import { isLowerBound, kernelsOfWall, whileKernels } from "../../model/efficiency_sentence";
 import { COLLECTIVE } from "../../model/families";
-import { perIteration } from "../../model/iteration_gain";
 import { splitPath } from "../../model/kernel_name";
 import { withGraphsNs } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
@@ -81,7 +80,8 @@ export function GpuUse({ data, rates, group }: GpuUseProps) {
 
 /** Ops that are alike, as one. */
 function GroupRates({ group, network }: { group: SelectedGroup; network: NetworkRates }) {
-  const { matrixUnit, iterations } = useScope();
+  const scope = useScope();
+  const { matrixUnit } = scope;
   const { row, key, longest, ops } = group;
   const gain = numberOf(row, "gain_ns");
   const onUnits = numberOf(row, "tensor_core_fraction");
@@ -121,8 +121,8 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
       )}
       {onUnits !== null && <Meter label={`On ${matrixUnit}s`} fraction={onUnits} value="" />}
       <p>
-        {formatPerIteration(numberOf(row, "gpu_time_ns"), iterations, ` of ${key === "" ? "kernel" : "GPU"} time`)}
-        {gain !== null && gain > 0 && <>, of which {formatDuration(perIteration(gain, iterations))} could be gained</>}
+        {formatPerIteration(numberOf(row, "gpu_time_ns"), scope, ` of ${key === "" ? "kernel" : "GPU"} time`)}
+        {gain !== null && gain > 0 && <>, of which {formatMean(gain, scope)} could be gained</>}
         {textOf(row, "bound") !== "" && <>; the longest is bound by {textOf(row, "bound")}</>}.
       </p>
       <CauseNote row={row} />
@@ -138,16 +138,18 @@ export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Ef
   const running = whileKernels(rates, kernelsOfWall(data));
   const { measured_fraction: measured } = rates;
   const network = whereKnown(comparable(rates.network), all);
+  const { iterations, summed } = useScope();
+  const shown = (ns: number): number => (ns * summed) / iterations;
   return (
     <div class="op-rates">
       <Meter
         label={`${data.matrix_unit} kernels, of kernel time${used !== null && untold > 0 ? ", at least" : ""}`}
         fraction={shareOf(used, all)}
-        value={used === null ? "" : `${formatDuration(used)} of ${formatDuration(all)}`}
+        value={used === null ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))}`}
         tip={
           used === null
             ? undefined
-            : `${readableAndExact(used)} of ${readableAndExact(all)} kernel time, the sum over the kernels launched in the iterations`
+            : `${readableAndExact(shown(used))} of ${readableAndExact(shown(all))} kernel time, the sum over the kernels launched in ${summed === iterations ? "the iterations" : "an iteration, on average"}`
         }
       />
       <Meters
@@ -172,7 +174,8 @@ export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Ef
 }
 
 function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
-  const { matrixUnit, iterations } = useScope();
+  const scope = useScope();
+  const { matrixUnit } = scope;
   const gain = numberOf(row, "gain_ns");
   const precision = textOf(row, "precision");
   const size = textOf(row, "size");
@@ -205,8 +208,8 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
         compute={`Compute, ${precision === "" ? "precision unknown" : precisionLabel(precision)}, ${unit} ${matrixUnit}s`}
       />
       <p>
-        {formatPerIteration(numberOf(row, "kernel_ns"), iterations, " of kernel time")}
-        {gain !== null && gain > 0 && <>, of which {formatDuration(perIteration(gain, iterations))} could be gained</>}
+        {formatPerIteration(numberOf(row, "kernel_ns"), scope, " of kernel time")}
+        {gain !== null && gain > 0 && <>, of which {formatMean(gain, scope)} could be gained</>}
         {textOf(row, "bound") !== "" && <>; bound by {textOf(row, "bound")}</>}
         {waves !== null && (
           <>

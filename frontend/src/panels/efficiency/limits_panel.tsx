@@ -3,12 +3,17 @@ import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { Panel } from "../../components/panel";
 import { formatDuration } from "../../format/time";
-import { withGraphsNs } from "../../model/kernel_time";
 import { limitSegments, saysNothing } from "../../model/limits";
 import { Causes } from "./causes";
 
-export function LimitsPanel({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
-  const whole = withGraphsNs(data);
+interface LimitsPanelProps {
+  data: DashboardResponse;
+  rates: EfficiencyResponse;
+  /** All kernel time, of as many iterations as the times of `rates`. */
+  whole: number;
+}
+
+export function LimitsPanel({ data, rates, whole }: LimitsPanelProps) {
   const segments = limitSegments(rates, whole, data.matrix_unit);
   if (rates.causes.length === 0 && saysNothing(segments)) return null;
   return (

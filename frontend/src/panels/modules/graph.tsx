@@ -5,11 +5,11 @@ import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/
 import { PictureMenu } from "../../components/charts/picture_menu";
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading } from "../../components/message";
+import { SumNote } from "../../components/sum_note";
 import { ExportMenu } from "../../components/table/export_menu";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
-import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { chainOf, communicates, nothingShown, SMALL, type Measure } from "../../model/tree_values";
 import { shownPath, type TreeRow } from "../../model/tree_row";
@@ -94,7 +94,6 @@ interface LegendProps {
 }
 
 function Legend({ matrixUnit, onGpu, unknown, communicating }: LegendProps) {
-  const sum = ofIterations(", sum of", useScope().iterations);
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
       {(
@@ -114,7 +113,7 @@ function Legend({ matrixUnit, onGpu, unknown, communicating }: LegendProps) {
         </li>
       ))}
       <li class="muted">
-        Filled: share of the {onGpu ? "GPU" : "CPU"} time{sum}
+        Filled: share of the {onGpu ? "GPU" : "CPU"} time <SumNote />
       </li>
     </ul>
   );

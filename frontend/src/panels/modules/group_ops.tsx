@@ -9,13 +9,14 @@ import { Later } from "../../components/later";
 import { ErrorBox, Loading } from "../../components/message";
 import { DataTable } from "../../components/table/data_table";
 import { ExportMenu } from "../../components/table/export_menu";
+import { SumNote } from "../../components/sum_note";
 import { Icicle } from "../../components/tree/icicle";
 import { TreeTable } from "../../components/tree/tree_table";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
-import { formatCounted, ofIterations } from "../../format/number";
+import { formatCounted } from "../../format/number";
 import { linksOf } from "../../model/group_tree";
 import { countedLabel, type TreeRow } from "../../model/tree_row";
 import { communicates, isRated } from "../../model/tree_values";
@@ -98,8 +99,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
                   </>
                 )}
                 <span class="muted icicle-note">
-                  {picture === "icicle" ? "Width" : "Area"}: {scope.onGpu ? "GPU" : "CPU"} time
-                  {ofIterations(". Here and in the table: sums of", scope.iterations)}
+                  {picture === "icicle" ? "Width" : "Area"}: {scope.onGpu ? "GPU" : "CPU"} time <SumNote />
                 </span>
               </div>
               <Later of={tree.unordered} height={PICTURE_HEIGHT[picture]}>

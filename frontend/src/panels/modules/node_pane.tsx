@@ -9,9 +9,10 @@ import { DetailsPane } from "../../components/details_pane";
 import { ExternalLink } from "../../components/external_link";
 import { Layout, NarrowTypes } from "../../components/framework_advice";
 import type { GroupTree } from "../../components/tree/use_group_tree";
+import { SumNote } from "../../components/sum_note";
 import { Duration, Share, TimeIn, YesNo } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
-import { formatCount, formatCounted, ofIterations, UNKNOWN } from "../../format/number";
+import { formatCalls, formatCount, formatCounted, UNKNOWN } from "../../format/number";
 import { readableAndExact, unitOf } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf } from "../../frame/use_row";
@@ -60,12 +61,6 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   const levelsAbove = chainOf(row).slice(0, -1);
   const canStandAlone = !row.isOp && row.gathers === null && members.length === 1 && row.key !== tree.root;
   const isFold = row.gathers === null && members.length > 1;
-  const summed = [
-    isFold ? `${formatCount(members.length)} alike, added up` : "",
-    ofIterations(isFold ? "sum of" : "Sum of", scope.iterations),
-  ]
-    .filter(Boolean)
-    .join(", ");
   // Without any work of a GPU in the recording it is not known what one would have done.
   const known = (measure: Measure): number | null =>
     !scope.onGpu && OF_GPU.has(measure) ? null : knownOf(row, measure);
@@ -97,7 +92,10 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
           </button>
         )}
       </div>
-      {summed !== "" && <p class="muted">{summed}</p>}
+      <p class="muted sums-note">
+        {isFold && <>{formatCount(members.length)} alike, added up </>}
+        <SumNote />
+      </p>
       {scope.onGpu ? (
         <Advice row={row} unit={unit} framework={scope.framework} narrows={!withKernels && links?.op === undefined} />
       ) : (
@@ -123,7 +121,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
                 ["Kernel time bound by", boundSharesInWords(row) || UNKNOWN],
               ] as const)
             : []),
-          ["Calls", formatCount(known("calls"))],
+          ["Calls", formatCalls(known("calls"))],
           ["Eligible ops", formatCount(known("eligible_ops"))],
           [`Using ${unit}s`, formatCount(known("using_ops"))],
         ]}

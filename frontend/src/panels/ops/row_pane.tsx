@@ -13,10 +13,10 @@ import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { occupancyOf, useOpRates } from "../../frame/use_op_rates";
 import { numberOf, textOf, titleOf } from "../../frame/use_row";
-import { formatCounted, ofIterations } from "../../format/number";
+import { formatCalls, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { formatDuration, formatPerIteration } from "../../format/time";
+import { formatDuration, formatPerIteration, type Iterations } from "../../format/time";
 import { eligibilitySentence } from "../../model/causes";
 import { shortKernelName, splitPath } from "../../model/kernel_name";
 import { COLLECTIVE, NO_KERNELS } from "../../model/families";
@@ -28,13 +28,16 @@ interface RowPaneProps {
   onClose: () => void;
 }
 
+const callsInWords = (calls: number): string => `${formatCalls(calls)} ${calls === 1 ? "call" : "calls"}`;
+
 /** A group of ops, or a type of them. */
 export function RowPane({ title, row, onClose }: RowPaneProps) {
-  const { matrixUnit, iterations } = useScope();
+  const scope = useScope();
+  const { matrixUnit } = scope;
   return (
     <DetailsPane title={title} onClose={onClose} calm>
       <p class="muted">
-        {formatCounted(numberOf(row, "ops") ?? 0, "op")}, {ofGpuTime(row, iterations)}
+        {formatCounted(numberOf(row, "ops") ?? 0, "op")}, {ofGpuTime(row, scope)}
       </p>
       <Limits
         shares={[
@@ -48,9 +51,9 @@ export function RowPane({ title, row, onClose }: RowPaneProps) {
   );
 }
 
-/** Per iteration, unlike in tables. */
-const ofGpuTime = (row: Row, iterations: number): string =>
-  formatPerIteration(numberOf(row, "gpu_time_ns"), iterations, " of GPU time");
+/** Always per iteration, unlike in tables. */
+const ofGpuTime = (row: Row, of: Iterations): string =>
+  formatPerIteration(numberOf(row, "gpu_time_ns"), of, " of GPU time");
 
 const OF_COMPUTE = "Operations a second over the published rate for the precision in which it computes";
 const OF_MEMORY = "Bytes that must be moved, a second, over the GPU's published memory bandwidth";
@@ -61,13 +64,14 @@ interface LimitsProps {
 
 /** A kernel, by its name. */
 export function KernelPane({ row, onClose }: { row: Row; onClose: () => void }) {
-  const { matrixUnit, iterations } = useScope();
+  const scope = useScope();
+  const { matrixUnit } = scope;
   const name = textOf(row, "name");
   const using = row.using_tensor_cores;
   return (
     <DetailsPane title={shortKernelName(name)} onClose={onClose} calm>
       <p class="muted">
-        Launched by {formatCounted(numberOf(row, "ops") ?? 0, "op")}, {ofGpuTime(row, iterations)}
+        Launched by {formatCounted(numberOf(row, "ops") ?? 0, "op")}, {ofGpuTime(row, scope)}
       </p>
       <p>
         <strong>
@@ -110,7 +114,7 @@ interface WordsProps {
 
 /** What limits it, what keeps it off matrix units, and what it could gain. */
 function Words({ row, of, children }: WordsProps) {
-  const { iterations } = useScope();
+  const scope = useScope();
   const bound = textOf(row, "bound");
   const gain = numberOf(row, "gain_ns");
   const kernels = numberOf(row, "kernel_ns") ?? numberOf(row, "kernel_time_ns");
@@ -135,7 +139,7 @@ function Words({ row, of, children }: WordsProps) {
       <CauseNote row={row} />
       {gain !== null && gain > 0 && (
         <p>
-          Could gain at most <strong>{formatPerIteration(gain, iterations)}</strong>
+          Could gain at most <strong>{formatPerIteration(gain, scope)}</strong>
           {kernels !== null && kernels > 0 && `, ${formatShare(gain / kernels)} of its kernel time`}, at the GPU's
           published rates{WITH_MORE_BITS.has(textOf(row, "precision")) && ", of 16 bits where it multiplies matrices"}.{" "}
           <IterationGain />
@@ -164,7 +168,8 @@ interface OpPaneProps {
 }
 
 export function OpPane({ op, row, back, onClose }: OpPaneProps) {
-  const { matrixUnit, iterations } = useScope();
+  const scope = useScope();
+  const { matrixUnit } = scope;
   const { row: rates } = useOpRates(op);
   const path = textOf(row, "name");
   const size = rates === undefined ? "" : textOf(rates, "size");
@@ -179,8 +184,8 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
       )}
       {splitPath(path).place !== "" && <FittingPath path={path} />}
       <p class="muted">
-        <span class="op-id">{op}</span>, {formatCounted(numberOf(row, "calls") ?? 0, "call")}
-        {ofIterations(" in", iterations)}, {ofGpuTime(row, iterations)}
+        <span class="op-id">{op}</span>, {callsInWords((numberOf(row, "calls") ?? 0) / scope.summed)},{" "}
+        {ofGpuTime(row, scope)}
         {size !== "" && `, ${formatSize(size)}`}
       </p>
       {rates === undefined && <Words row={row} />}
