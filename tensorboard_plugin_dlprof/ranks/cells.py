@@ -69,6 +69,19 @@ def positions(job: Job, sequences: Sequence[Operations], delays: Delays, cells: 
     return position
 
 
+def most_lost(job: Job, waiting: Int64s, unmatched: Int64s) -> Int64s:
+    """The most that each rank can cost the others: what any of them waited (ns, the shape of the arguments).
+
+    What others compute while they wait for it is not lost, and the same lag seen at several operations is lost once.
+    Communication that could not be matched may be waiting, too; and ranks that are missing may have waited for long.
+    """
+    if len(job.members) < max(job.world_size, 2):
+        return np.full_like(waiting, np.iinfo(np.int64).max)
+    lost = np.maximum(waiting, 0) + np.maximum(unmatched, 0)
+    second, first = np.sort(lost, axis=0)[-2:]
+    return np.where(lost == first, second, first)
+
+
 def fraction(cells: Cells, *measures: str) -> float | None:
     """Mean over ranks of measures as a fraction of the time of the iterations."""
     duration = np.maximum(cells.measures["duration"], 0).sum(1)

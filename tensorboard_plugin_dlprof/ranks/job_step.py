@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.ranks.cells import (
     cells_of,
     fraction,
     iteration_rows,
+    most_lost,
     packed,
     positions,
 )
@@ -143,11 +144,13 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
     judged = evidence(job, matches, times, delays, position, cells)
     delays, position = judged.of_operations, judged.of_operations_iteration
     has_waits = any(each.used.any() for each in sequences)
+    lost = most_lost(job, cells.measures["exposed_wait"], cells.measures["exposed_unmatched"])
     own = cells.measures["own_delay"]
     if has_waits:
         inside = position >= 0
         own[cells.measures["duration"] >= 0] = 0
         np.add.at(own, (delays.member[inside], position[inside]), delays.own_delay_ns[inside])
+        np.minimum(own, lost, out=own)
     groups = groups_of(job, matches)
     dimensions, coordinates = dimensions_of(job, groups)
     stages = stages_of(job, dimensions, coordinates)
@@ -176,6 +179,8 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         dimensions=dimensions,
         coordinates=coordinates,
         compute_ns=cells.measures["compute"],
+        own_delay_ns=own,
+        most_lost_ns=lost,
     )
     verdict = judge(facts)
     warnings = [*job.warnings, *clocks.warnings]

@@ -82,6 +82,10 @@ class Facts(msgspec.Struct, frozen=True):
     coordinates: dict[int, tuple[int, ...]]
     compute_ns: Int64s
     """What each rank computes in each iteration: shape (ranks, iterations); below 0 if unknown."""
+    own_delay_ns: Int64s
+    """Likewise, the own delay of each at single operations, as the tables have it."""
+    most_lost_ns: Int64s
+    """Likewise, the most that each can cost the others."""
     whole_iterations: Callable[[], tuple[Delays, Int64s, Comparisons]]
     """Delays of whole iterations, compared within stages of the pipeline, their iterations and comparisons."""
     from_start: Callable[[], tuple[Delays, Int64s, Callable[[Sequence[int]], Comparisons]]]
@@ -176,7 +180,7 @@ def _per_iteration(facts: Facts, delay_ns: Int64s) -> Int64s:
     own = delay_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delay_ns)
     inside = facts.iteration >= 0
     np.add.at(sums, (delays.member[inside], facts.iteration[inside]), own[inside])
-    return sums
+    return np.minimum(sums, facts.most_lost_ns) if facts.iterations else sums
 
 
 def _leaders(facts: Facts) -> Int64s:
@@ -207,7 +211,10 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     named = np.array([place for place in named.tolist() if not noise_explains(comparisons, place)], np.int64)
     if not len(named):
         return None
-    mean = _per_iteration(facts, facts.delays.own_delay_ns).sum(1) / cells.shape[1]
+    own = facts.own_delay_ns  # the number of the tables, unless other delays were asked
+    if facts.is_of_iterations or facts.is_from_start:
+        own = _per_iteration(facts, facts.delays.own_delay_ns)
+    mean = np.maximum(own, 0).sum(1) / cells.shape[1]
     suspects = {int(place): _suspect(facts, int(place), float(mean[place]), int(often[place])) for place in named}
     lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
     sentence = _sentence(facts, lasting[0])

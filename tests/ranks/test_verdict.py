@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.samples.job import Plan
-from tests.ranks.jobs import answer, imported, kernels, made_in, rows
+from tests.ranks.jobs import answer, import_into, imported, kernels, made_in, rows
 from tests.ranks.pipelines import imported_pipelines
 
 
@@ -33,6 +34,22 @@ def test_one_iteration_is_judged_from_its_start(cause: str, tmp_path: Path) -> N
     assert (verdict["rank"], verdict["cause"]) == (2, cause), verdict["sentence"]
     assert abs(verdict["own_delay_ns"] - plan.delay_ns) < 0.1 * plan.delay_ns
     assert ("from the start of the first iteration" in verdict["sentence"]) is (cause != "compute")
+
+
+def test_a_rank_costs_no_more_than_others_wait_for_it(tmp_path: Path) -> None:
+    """What its peer computes during overlapped all-reduces is not lost; the lag shows at each of them, but costs once."""
+    import_into(tmp_path, [samples.DATA / name for name in samples.RUNS["transformer/bf16_ddp"]])
+    made = made_in(tmp_path)
+    verdict = answer(made)["verdict"]
+    waited, costing = rows(made, "SELECT * FROM job_ranks ORDER BY rank")
+    assert (verdict["rank"], verdict["cause"]) == (1, "input")
+    assert costing["own_delay_ns"] == waited["exposed_wait_ns"] == 8_111_509
+    assert verdict["own_delay_ns"] == 8_111_509 // 4
+    assert "costs about 2.03 ms of each 20.6 ms iteration (9.9 %)" in verdict["sentence"]
+    (finding,) = rows(made, "SELECT gain_ns FROM job_findings WHERE rule = 'straggler'")
+    assert finding["gain_ns"] == verdict["own_delay_ns"]
+    iterations = rows(made, "SELECT own_delay_ns FROM job_iterations")
+    assert sum(row["own_delay_ns"] for row in iterations) == costing["own_delay_ns"]
 
 
 @pytest.mark.parametrize("from_step", [True, False], ids=["begins late", "has begun before"])
