@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ci as e}from"./frame-Dsmhpf9U.js";var t=(e,t)=>e/Math.max(t,1),n=.85,r=t=>t===null||t<=0||t>=n?``:`Kernels run for ${e(t)} of the time: an iteration may gain less while the host launches no sooner.`;export{t as n,r as t};

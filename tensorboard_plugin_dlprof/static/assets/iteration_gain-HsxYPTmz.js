@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Or as e,Wa as t,Xi as n,mr as r}from"./frame-Dsmhpf9U.js";import{t as i}from"./iteration_gain-CSzo5Vba.js";function a(){let a=i(r().busy);return a===``?null:n(t,{children:[a,` `,n(e,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{a as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ca as e,fr as t,mr as n,pr as r}from"./frame-Dsmhpf9U.js";function i(i,a){let o=n(),{profile:s,aggregation:c,domain:l}=o,u={profile:s,aggregation:c,domain:l,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},d=t(a.row===``?null:r(o,`only`,i,a),t=>e(u,t));if(d.data===null)return d.error===null?null:``;let{total:f,rows:p,key:m}=d.data;return f===1?String(p[0]?.[m]??``):``}export{i as t};
