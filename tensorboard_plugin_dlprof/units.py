@@ -78,15 +78,13 @@ def rounded(value: float, decimals: int) -> str:
 
 
 def percentage(fraction: float) -> str:
-    """A share in percent: one decimal below 10 %, except for 0 %; rounded to 100 % only if it is all."""
-    share = 100 * fraction
-    if share == 0:
-        return "0 %"
-    if 0 < share < 0.05:
+    """A share in percent with one decimal, as on the pages: ``5.8 %``, ``84.2 %``; 0 % only of none, 100 % only of all."""
+    percent = 100 * fraction
+    if 0 < percent < 0.05:
         return "under 0.1 %"
-    if 99.5 <= share < 100:
-        return "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
-    return f"{rounded(share, 1 if share < 9.95 else 0)} %"
+    if 99.95 <= percent < 100:
+        return "over 99.9 %"
+    return f"{rounded(percent, 0 if percent == 0 or percent >= 100 else 1)} %"
 
 
 def shares(parts: Sequence[int], whole: int) -> list[float | None]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from tensorboard_plugin_dlprof.units import rounded, short_duration
+from tensorboard_plugin_dlprof.units import narrow_percentage, short_duration
 
 _UNIT = re.compile(r"(?<=±) |(?<=\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))")
 
@@ -101,15 +101,8 @@ def at_least(value: str, unknown: int | None) -> str:
 
 
 def share(fraction: float | None) -> str:
-    """A fraction in percent with one decimal, as on the pages: ``5.8 %``, ``12.2 %``, ``<0.1 %``, ``100 %``."""
-    if fraction is None:
-        return UNKNOWN
-    percent = 100 * fraction
-    if 0 < percent < 0.05:
-        return "<0.1 %"
-    if 99.95 <= percent < 100:
-        return ">99.9 %"
-    return f"{rounded(percent, 0 if percent == 0 or percent >= 100 else 1)} %"
+    """A fraction in percent, or that it is unknown."""
+    return UNKNOWN if fraction is None else narrow_percentage(fraction)
 
 
 def number(value: int | None) -> str:

@@ -49,7 +49,7 @@ def test_the_gpu_that_comes_late_to_a_collective_is_named(tmp_path: Path) -> Non
     other[1]["args"]["device"] = 1
     rules = {each["rule"]: each for each in said(steps([*body, *other]), tmp_path)["findings"]}
     assert rules["late_rank"]["title"].startswith("GPU 1 comes late to 4 collectives: GPU 0 waits 59.0 ms")
-    whose = "Exposed communication takes 60.0 ms of each iteration on GPU 0 (60 %)"
+    whose = "Exposed communication takes 60.0 ms of each iteration on GPU 0 (60.0 %)"
     assert rules["communication_detector"]["title"].startswith(whose)
 
 

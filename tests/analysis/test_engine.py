@@ -169,7 +169,7 @@ def test_findings_become_rows_of_dlprofs_table() -> None:
     """With the gain and the link in the sentence, since its viewer shows nothing else."""
     rows = feedback(verdict_of(gaining(0.1, 0.2, "a"), gaining(0.0, 0.05, "b")))
     assert rows[0] == Feedback(
-        "a 0.1", "problem", "advice Could gain 100 µs to 200 µs of each iteration (10 % to 20 %)."
+        "a 0.1", "problem", "advice Could gain 100 µs to 200 µs of each iteration (10.0 % to 20.0 %)."
     )
     assert rows[1].recommendation == "advice Could gain up to 50.0 µs of each iteration (5.0 %)."
 
@@ -178,7 +178,7 @@ def test_numbers_get_their_unit_from_their_name() -> None:
     """Sentences are made at the edge; a finding carries numbers."""
     numbers = {"wait_ns": 12_345_678, "share_fraction": 0.123, "used_bytes": 2_630_000_000, "ops": 1_234, "text": "x"}
     template = "{wait_ns} {share_fraction} {used_bytes} {ops} {text}"
-    assert filled(template, numbers) == "12.3 ms 12 % 2.45 GiB 1,234 x"
+    assert filled(template, numbers) == "12.3 ms 12.3 % 2.45 GiB 1,234 x"
     assert json.dumps(numbers)
 
 
@@ -194,7 +194,7 @@ def test_words_agree_with_their_number(ops: int, said: str) -> None:
         (short_duration(999), "999 ns"), (short_duration(999_700), "1.00 ms"), (short_duration(999_400), "999 µs"),
         (short_duration(1_500), "1.50 µs"), (short_duration(11_250), "11.3 µs"),
         (short_duration(2 * 10**9), "2.00 s"), (short_duration(0), "0 ns"), (short_duration(float("inf")), "inf s"),
-        (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10 %"),
+        (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10.0 %"),
         (percentage(0.0), "0 %"), (percentage(1.0), "100 %"), (percentage(0.996), "99.6 %"),
         (percentage(0.9999), "over 99.9 %"), (size(1023), "1023 bytes"), (size(42.5e9), "39.6 GiB"),
         (bandwidth(17.04e6), "17.0 MB/s"), (bandwidth(5.018e9), "5.02 GB/s"),

@@ -85,8 +85,8 @@ def test_no_kernels_take_more_than_all_of_the_time() -> None:
 @pytest.mark.parametrize(
     ("marked", "window"),
     [
-        (True, "Kernels run in 60 % of the time of the iterations:"),
-        (False, "Kernels run in 60 % of the time from the first to the last:"),
+        (True, "Kernels run in 60.0 % of the time of the iterations:"),
+        (False, "Kernels run in 60.0 % of the time from the first to the last:"),
     ],
 )
 def test_the_share_with_kernels_names_what_it_is_a_share_of(marked: bool, window: str) -> None:

@@ -163,7 +163,7 @@ def test_beside_a_failed_allocation_there_is_no_room() -> None:
 def test_sentences_say_how_much_and_what_it_costs() -> None:
     """In bytes, in time, and as shares."""
     said = of_memory(held(activation=0.5))["activation_detector"]
-    assert said.problem_text() == "/Net/Layer holds 5.00 GiB of activations at the peak (50 % of it)."
+    assert said.problem_text() == "/Net/Layer holds 5.00 GiB of activations at the peak (50.0 % of it)."
     assert "saves up to 5.00 GiB" in said.recommendation_text()
     assert "1.00 ms of GPU time (100 % of each iteration)" in said.recommendation_text()
     assert "in at most 24 iterations the GPU is full" in of_memory(held(leak=GB))["leak_detector"].problem_text()
@@ -246,8 +246,8 @@ def test_the_innermost_module_that_costs_least_is_checkpointed() -> None:
     said = next(
         each for each in answer(profile, "")["devices"]["0"]["findings"] if each["rule"] == "activation_detector"
     )
-    assert said["title"] == "/Net/Block/Act holds 4.00 GiB of activations at the peak (40 % of it)"
-    assert "250 \u00b5s of GPU time (25 % of each iteration)" in said["action"]
+    assert said["title"] == "/Net/Block/Act holds 4.00 GiB of activations at the peak (40.0 % of it)"
+    assert "250 \u00b5s of GPU time (25.0 % of each iteration)" in said["action"]
 
 
 def test_the_largest_part_of_a_full_gpu_is_not_called_most_of_it() -> None:

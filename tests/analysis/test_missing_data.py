@@ -14,7 +14,9 @@ def test_graphs_recorded_as_a_whole_hide_their_kernels() -> None:
     """Six tenths of the GPU's time: what is lost, with which option it would be there, and which op launches them."""
     profile = graphs(0.6)
     (finding,) = verdict(profile).findings
-    assert finding.problem_text().startswith("1 launch of CUDA graphs, 600 µs or 60 % of the kernel time, was recorded")
+    assert finding.problem_text().startswith(
+        "1 launch of CUDA graphs, 600 µs or 60.0 % of the kernel time, was recorded"
+    )
     assert "Tensor Cores" in finding.problem_text()
     assert "--cuda-graph-trace=node" in finding.recommendation_text()
     assert [(row.kind, row.key) for row in finding.evidence] == [

@@ -37,10 +37,10 @@ def _said(
 
 def test_a_mean_that_few_long_iterations_make_is_said_to_be_one() -> None:
     """No iteration takes as long; the median says what most of them take."""
-    on_average = "Computing 24 % of a 500 µs iteration on average (median 150 µs)"
+    on_average = "Computing 24.0 % of a 500 µs iteration on average (median 150 µs)"
     assert _said(median_ns=150_000).startswith(f"{on_average}; ")
     assert _said(median_ns=150_000, whose="on GPU 0").startswith(f"{on_average} on GPU 0; ")
-    assert _said(median_ns=490_000).startswith("Computing 24 % of a 500 µs iteration; ")
+    assert _said(median_ns=490_000).startswith("Computing 24.0 % of a 500 µs iteration; ")
 
 
 @pytest.mark.parametrize(
@@ -56,19 +56,19 @@ def test_it_says_what_the_time_is(wall_us: int, marked: bool, whole: str) -> Non
     """An iteration, or all that was recorded; copies alone are no computing."""
     compute = wall_us * 500
     said = _said({Part.COMPUTE_OTHER: compute, Part.IO: compute}, marked=marked)
-    assert said.startswith(f"Computing 50 % of {whole}; ")
-    assert _said({Part.COPY: compute, Part.IO: compute}, marked=marked) == f"Only copies: 50 % of {whole}."
+    assert said.startswith(f"Computing 50.0 % of {whole}; ")
+    assert _said({Part.COPY: compute, Part.IO: compute}, marked=marked) == f"Only copies: 50.0 % of {whole}."
 
 
 @pytest.mark.parametrize(
     ("tensor", "other", "unknown", "what"),
     [
-        (33, 58, 0, "33 % on Tensor Cores, 58 % in other kernels"),
-        (30, 30, 31, "30 % on Tensor Cores, 30 % in other kernels, 31 % in unknown kernels"),
+        (33, 58, 0, "33.0 % on Tensor Cores, 58.0 % in other kernels"),
+        (30, 30, 31, "30.0 % on Tensor Cores, 30.0 % in other kernels, 31.0 % in unknown kernels"),
         (91, 0, 0, "all of it on Tensor Cores"),
         (0, 91, 0, "none of it on Tensor Cores"),
         (0, 0, 91, "whether on Tensor Cores is not known"),
-        (0.9, 90.1, 0, "90 % in other kernels"),
+        (0.9, 90.1, 0, "90.1 % in other kernels"),
     ],
 )
 def test_where_a_gpu_computes_nearly_always_it_says_what(tensor: float, other: float, unknown: int, what: str) -> None:
@@ -76,14 +76,14 @@ def test_where_a_gpu_computes_nearly_always_it_says_what(tensor: float, other: f
     parts = {Part.COMPUTE_TENSOR: tensor, Part.COMPUTE_OTHER: other, Part.COMPUTE_UNKNOWN: unknown}
     of_rest = {Part.QUEUED: 4, Part.LAUNCHING: 3, Part.BLOCKED: 2}
     said = _said({part: int(percent * 1_000_000) for part, percent in (parts | of_rest).items()})
-    assert said == f"Computing 91 % ({what}) of a 100 ms iteration; nothing else takes more than 4 %."
+    assert said == f"Computing 91.0 % ({what}) of a 100 ms iteration; nothing else takes more than 4 %."
 
 
 def test_what_takes_the_largest_part_of_a_small_rest_is_named() -> None:
     """From a twentieth of the time on."""
     parts = {Part.COMPUTE_TENSOR: 85_000, Part.COMMUNICATION: 6_000, Part.IO: 4_500, Part.LAUNCHING: 4_500}
     assert _said(parts, at_least=True) == (
-        "Computing at least 85 % (all of it on Tensor Cores) of a 100 µs iteration; exposed communication costs the "
+        "Computing at least 85.0 % (all of it on Tensor Cores) of a 100 µs iteration; exposed communication costs the "
         "largest part of the rest: 6.00 µs (6.0 %)."
     )
 

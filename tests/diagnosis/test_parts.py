@@ -254,7 +254,7 @@ def test_the_command_prints_one_json_object(tmp_path: Path, capsys: pytest.Captu
     assert main(["diagnose", str(trace)]) == 0
     described = capsys.readouterr().out
     assert "GPU 0, the iteration: 5.00 ms" in described
-    assert "96 %  Idle: Other code on the CPU" in described
+    assert "96.0 %  Idle: Other code on the CPU" in described
     assert "4.80 ms  augment" in described
     assert main(["diagnose", str(trace), "--iterations", "0-3"]) == 1
     assert main(["diagnose", str(trace), "--iterations", "3-0"]) == 2

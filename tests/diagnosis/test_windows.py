@@ -61,4 +61,4 @@ def test_each_end_is_said_to_be_left_out_for_its_own_reasons() -> None:
     wall = (9_000_000, 1_000_000, 1_000_000, 1_000_000, 400_000)
     sentences = said(find_typical(wall, [True] * 4 + [False], [False] * 5), wall, list("01234"))
     assert "Iteration 0 took 9.00 ms, 9.0 times the median: warm-up." in sentences
-    assert sentences.endswith("Iteration 4 took 400 µs, 40 % of the median: no GPU work.")
+    assert sentences.endswith("Iteration 4 took 400 µs, 40.0 % of the median: no GPU work.")

@@ -164,7 +164,7 @@ def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
     text = plain(stream.getvalue())
-    assert "Computing 40 % of the 1.00 ms from first to last GPU work on GPU 2, which computes least of" in re.sub(
+    assert "Computing 40.0 % of the 1.00 ms from first to last GPU work on GPU 2, which computes least of" in re.sub(
         "</?strong>", "", text
     )
     assert "<dt>Computing</dt><dd>40.0 %</dd>" in text
