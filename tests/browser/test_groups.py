@@ -367,3 +367,40 @@ def test_without_a_gpu_nothing_is_said_of_tensor_core_use(page: Page, tensorboar
     page.goto(tensorboard.page(run="cpu", view="modules", groups__as="graph"))
     expect(page.get_by_role("list", name="What the nodes' edges mean")).to_contain_text("no kernels were recorded")
     expect(page.locator(".graph-node .node-words").first).to_contain_text(re.compile(r"^CPU \d.* · \d+ eligible$"))
+
+
+@pytest.mark.parametrize("view", ["modules", "ops"])
+def test_in_a_narrow_window_a_selection_is_seen_with_its_pane(page: Page, tensorboard: TensorBoard, view: str) -> None:
+    """The pane lies at the end of the window, the row that was clicked above it; a link opens at the top of the page."""
+    page.set_viewport_size({"width": 800, "height": 800})
+    page.goto(tensorboard.page(run="amp", view=view))
+    clicked = page.locator("tbody tr").nth(4)
+    clicked.click()
+    pane = page.get_by_role("complementary")
+    expect(pane).to_be_in_viewport(ratio=1)
+    selected = page.locator("tr[aria-selected=true]")
+    expect(selected).to_be_in_viewport(ratio=1)
+
+    def is_above() -> bool:
+        row, beside = selected.bounding_box(), pane.bounding_box()
+        return row is not None and beside is not None and row["y"] + row["height"] <= beside["y"]
+
+    wait_for(is_above)
+    page.reload()
+    expect(pane).to_be_visible()
+    expect(page.locator(".headline h2")).to_be_in_viewport()
+
+
+def test_in_a_narrow_window_the_wheel_scrolls_the_page(page: Page, tensorboard: TensorBoard) -> None:
+    """What is opened at first of a tree stands there whole; what goes on below shows that at its edge."""
+    page.set_viewport_size({"width": 800, "height": 800})
+    page.goto(tensorboard.page(run="amp", view="modules"))
+    scroller = page.locator(".tree-scroll")
+    expect(scroller).to_be_visible()
+    assert scroller.evaluate("element => element.scrollHeight <= element.clientHeight")
+    expect(scroller).not_to_have_class(re.compile("has-more"))
+    page.get_by_role("checkbox", name="Collapse repeated").uncheck()
+    page.get_by_role("button", name="Expand all").click()
+    expect(scroller).to_have_class(re.compile("has-more"))
+    scroller.evaluate("element => element.scrollTo(0, element.scrollHeight)")
+    expect(scroller).not_to_have_class(re.compile("has-more"))

@@ -20,6 +20,8 @@ export function DetailsPane({ title, onClose, calm = false, children }: DetailsP
   useLayoutEffect(() => {
     const opener = document.activeElement;
     if (!calm) pane.current?.focus();
+    // Where the window is narrow, the pane lies over the end of the page: what was selected must not be under it.
+    else if (opener !== document.body) opener?.scrollIntoView({ block: "nearest" });
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === "Escape" && !event.defaultPrevented) close.current();
     };

@@ -72,6 +72,8 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const from = Math.max(Math.floor(view.top / ROW_HEIGHT) - MARGIN, 0);
   const to = Math.min(Math.ceil((view.top + view.height) / ROW_HEIGHT) + MARGIN, shown.length);
 
+  const hasMore = view.top + view.height < (shown.length + 1) * ROW_HEIGHT;
+
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return undefined;
@@ -160,7 +162,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
 
   return (
     <div class="tree-main">
-      <div class="tree-scroll" ref={scroller}>
+      <div class={hasMore ? "tree-scroll has-more" : "tree-scroll"} ref={scroller}>
         <table
           role="treegrid"
           aria-label="Groups of ops"

@@ -107,7 +107,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
               </Later>
             </div>
           )}
-          <div class="tree-and-pane">
+          <div class="tree-and-pane with-pane">
             <TreeTable tree={tree} matrixUnit={matrixUnit} />
             {tree.selected !== null && (
               <NodePane

@@ -101,6 +101,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
       ) : (
         <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
       )}
+      {scope.onGpu && links !== null && <Kernels links={links} most={withKernels ? MOST_KERNELS : FEW_KERNELS} />}
       <Properties
         rows={[
           ["GPU time", <Duration ns={known("gpu_time_ns")} />],
@@ -126,7 +127,6 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
           [`Using ${unit}s`, formatCount(known("using_ops"))],
         ]}
       />
-      {scope.onGpu && links !== null && <Kernels links={links} most={withKernels ? MOST_KERNELS : FEW_KERNELS} />}
       {links?.op !== undefined ? (
         <ViewLink class="button" to={showingOp("ops", links.op)}>
           Open in Ops

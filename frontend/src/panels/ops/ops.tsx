@@ -108,7 +108,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
           />
         }
       />
-      <div class="ops-and-pane">
+      <div class="ops-and-pane with-pane">
         <DataTable
           key={by}
           table={table}
