@@ -1,0 +1,2 @@
+/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
+import{Ka as e,Qi as t,Ti as n,hr as r,kr as i}from"./frame-ssQrIMLU.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${n(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let n=o(r().busy);return n===``?null:t(e,{children:[n,` `,t(i,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
