@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
 PROGRESS_SECONDS = 0.1
+_LEAST_ROOM = 1 << 20
+"""Bytes; more than any library asks for at once while it is loaded."""
 EXIT_FAILED = 3
 EXIT_ORPHANED = 4
 
@@ -80,17 +82,26 @@ def _do(does: Does, job: dict[str, Any], report: Any) -> dict[str, Any]:
         return does[job["kind"]](job, progress)
     except ProfileError as error:
         raise _Failed(str(error), isinstance(error, (BrokenSource, UnfitDatabase, UnknownFormat))) from error
-    except MemoryError:
-        raise _Failed(
-            f"The {what} needs more than the {job['memory_bytes'] / (1 << 30):.2g} GB of memory that it may use; "
-            "profile fewer steps, or raise --dlprof_memory_limit."
-        ) from None
-    except OSError as error:
-        raise _Failed(f"The {what} failed: {reason_of(error)}.") from error
     except Exception as error:
+        if isinstance(error, MemoryError) or _is_out_of_memory():
+            raise _Failed(
+                f"The {what} needs more than the {job['memory_bytes'] / (1 << 30):.2g} GB of memory that it may use; "
+                "profile fewer steps, or raise --dlprof_memory_limit."
+            ) from None
+        if isinstance(error, OSError):
+            raise _Failed(f"The {what} failed: {reason_of(error)}.") from error
         # A bug would occur again, so it is reported as an error and not as a crash, which would be tried again.
         traceback.print_exc()
         raise _Failed(f"The {what} failed through an error of the plugin; the log has the details.") from error
+
+
+def _is_out_of_memory() -> bool:
+    """Whether nothing can be allocated any more: then a library that cannot be loaded, say, fails with other errors."""
+    try:
+        bytearray(_LEAST_ROOM)
+    except MemoryError:
+        return True
+    return False
 
 
 def _options(job: dict[str, Any]) -> ImportOptions:

@@ -37,7 +37,7 @@ def test_one_iteration_is_judged_from_its_start(cause: str, tmp_path: Path) -> N
 
 
 def test_a_rank_costs_no_more_than_others_wait_for_it(tmp_path: Path) -> None:
-    """What its peer computes during overlapped all-reduces is not lost; the lag shows at each of them, but costs once."""
+    """What its peer computes during overlapped all-reduces is not lost; a lag shows at each of them, but costs once."""
     import_into(tmp_path, [samples.DATA / name for name in samples.RUNS["transformer/bf16_ddp"]])
     made = made_in(tmp_path)
     verdict = answer(made)["verdict"]
