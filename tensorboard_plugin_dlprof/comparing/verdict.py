@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tensorboard_plugin_dlprof.comparing.attribution import PART_LABELS
 from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.main_change import changes_by_kind, kind_of, main_change
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
-from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, FEWEST_SAMPLES
+from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, FEWEST_SAMPLES, GPU_PARTS
 from tensorboard_plugin_dlprof.comparing.words import (
     MANY_TIMES,
     duration,
@@ -28,6 +29,9 @@ FASTER, SLOWER, NO_CLEAR_CHANGE, CANNOT_TELL = "faster", "slower", "no_clear_cha
 _LITTLE, _MOSTLY = 0.1, 0.5
 
 _COMPUTING = BUSY_PARTS - {"communication"}
+
+_NOT_IDLE = {PART_LABELS[part] for part in GPU_PARTS}
+"""What rows of the time are called in which a GPU does something."""
 
 _THE_OTHER_WAY = 0.05
 """By which kernel time must change, when iterations change the other way, for both to be told."""
@@ -272,7 +276,8 @@ def _recorded(comparison: Comparison) -> str:
         kernels = "kernels of a GPU" if any(side.first.devices_in_use > 1 for side in sides) else "kernels"
         change = f"{duration(abs(main.b - main.a))} {'more' if main.b > main.a else 'less'}"
         measured.append(f"{kernels} take {change} in total ({signed_percent(main.b / main.a - 1)})")
-    most = max((row for row in comparison.rows if row.kind == "part"), key=lambda row: abs(row.change_ns), default=None)
+    idle = [row for row in comparison.rows if row.kind == "part" and row.name not in _NOT_IDLE]
+    most = max(idle, key=lambda row: abs(row.change_ns), default=None)
     if most is not None and abs(most.change_ns) >= comparison.floor_of("idle_time") * comparison.a_ns > 0:
         measured.append(f"idle time changes most in {kind_of(most)}: {signed_duration(most.change_ns)}")
     return f"{text}{': ' if measured else ''}{', and '.join(measured)}"

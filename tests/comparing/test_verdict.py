@@ -78,6 +78,10 @@ def test_recordings_of_other_work_are_measured_before_it_is_said_what_cannot_be_
         "and idle time changes most in launching: +23.0 ms."
     )
     assert verdict.certainty == "Per call of the ops that both have, kernels take 10 % longer."
+    # A GPU that copies is not idle, however much that changes.
+    a = recording(ops, parts={"compute_other": 100_000_000, "launching": 20_000_000, "copy": 90_000_000})
+    b = recording(fewer, parts={"compute_other": 77_000_000, "launching": 43_000_000, "copy": 0})
+    assert verdict_of(compare([a], [b])).headline.endswith(", and idle time changes most in launching: +23.0 ms.")
 
 
 def test_means_medians_and_the_estimate_are_named_where_they_differ() -> None:

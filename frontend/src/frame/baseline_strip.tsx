@@ -5,7 +5,14 @@ import type { CompareMeasure } from "../api/types";
 import { Icon } from "../components/icon";
 import { ViewLink } from "../components/view_link";
 import { formatShare } from "../format/share";
-import { changeOfMeasure, colourOfChange, isInTotal, measureKinds, type MeasureKind } from "../model/measures";
+import {
+  changeOfMeasure,
+  colourOfChange,
+  isInTotal,
+  isNeutral,
+  measureKinds,
+  type MeasureKind,
+} from "../model/measures";
 import { ProfilesContext } from "./profiles";
 import { useUrl } from "./url";
 import { useBaseline } from "./use_baseline";
@@ -16,7 +23,7 @@ export function BaselineStrip() {
   const run = useContext(ProfilesContext).profiles.find(({ id }) => id === base)?.run ?? "";
   if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
   return (
-    <section class="baseline-strip" aria-label="Against the baseline">
+    <section class={`baseline-strip ${isNeutral(data) ? "neutral" : ""}`} aria-label="Against the baseline">
       <span class="clip">
         A: <strong>{run === "" || run === "." ? data.a.name : run}</strong> → B: this profile
       </span>

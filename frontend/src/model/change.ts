@@ -33,7 +33,7 @@ export function signedPoints(change: number): string {
   return points < 0.05 ? "" : `${change > 0 ? "+" : "−"}${points.toFixed(1)} points`;
 }
 
-/** A change of kernel time below this share says nothing, where it was not tested whether it is more than noise. */
+/** A change of time below this share says nothing, as long as nothing else tells whether it is more than noise. */
 const FLOOR = 0.01;
 
 export const isSmall = (a: number, change: number): boolean => Math.abs(change) < FLOOR * a;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { boundsOf, changeOfMeasure, colourOfChange, measureKinds } from "./measures";
+import { boundsOf, changeOfMeasure, colourOfChange, isNeutral, measureKinds } from "./measures";
 
 const kindOf = (key: string) => {
   const kind = measureKinds("Matrix Core").find((each) => each.key === key);
@@ -45,7 +45,16 @@ test("the bounds of an estimate share one unit", () => {
   expect(boundsOf({ interval: null })).toBe("");
 });
 
+test("nothing has a colour where it cannot be told whether anything changed", () => {
+  const pair = { inputs_differ: false, per: "iteration", verdict: "faster" } as const;
+  expect(isNeutral(pair)).toBe(false);
+  expect(isNeutral({ ...pair, verdict: "cannot_tell" })).toBe(true);
+  expect(isNeutral({ ...pair, per: "capture" })).toBe(true);
+  expect(isNeutral({ ...pair, inputs_differ: true })).toBe(true);
+});
+
 test("colours no change that may be none", () => {
+  expect(changeOfMeasure(kindOf("kernel_time"), 3.39e9, 3.41e9)).toMatchObject({ share: "+0.6 %", direction: "same" });
   const change = changeOfMeasure(kindOf("idle_time"), 100e3, 135e3);
   expect(colourOfChange(change, null)).toBe("change-more");
   expect(colourOfChange(change, [1.1, 1.4])).toBe("change-more");

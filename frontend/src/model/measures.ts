@@ -4,7 +4,7 @@ import { formatBytes } from "../format/bytes";
 import { formatCount, significant } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { arrowOf, directionOf, signedDuration, signedPoints, signedShare, type Direction } from "./change";
+import { arrowOf, directionOf, isSmall, signedDuration, signedPoints, signedShare, type Direction } from "./change";
 
 export interface MeasureKind {
   key: string;
@@ -66,7 +66,7 @@ export function changeOfMeasure({ format, isCost }: MeasureKind, a: number | nul
   if (format === significant || format === kernelCount) return { ...none, share: `${arrow} ${share}` };
   const size =
     format === formatDuration ? signedDuration(change) : `${change > 0 ? "+" : "−"}${format(Math.abs(change))}`;
-  return { size: `${arrow} ${size}`, share, direction: isCost ? directionOf(change) : "same" };
+  return { size: `${arrow} ${size}`, share, direction: isCost && !isSmall(a, change) ? directionOf(change) : "same" };
 }
 
 /** How a change is coloured: one that may be none is neither better nor worse. */
@@ -75,6 +75,14 @@ export function colourOfChange({ direction }: MeasuredChange, interval: CompareM
   if (interval !== null && low <= 1 && high >= 1) return "muted";
   return direction === "same" ? "" : `change-${direction}`;
 }
+
+/** Whether no change has a colour: of other work, neither less nor more time is better, and what may be noise is neither. */
+export const isNeutral = ({
+  inputs_differ: differ,
+  per,
+  verdict,
+}: Pick<CompareResponse, "inputs_differ" | "per" | "verdict">): boolean =>
+  differ || per === "capture" || verdict === "cannot_tell";
 
 /** What recordings of other amounts of work have less of is no better. */
 const OF_ALL: ReadonlySet<string> = new Set(["kernel_time", "kernels", "idle_time"]);

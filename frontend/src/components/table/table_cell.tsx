@@ -109,13 +109,15 @@ interface ChangeCellProps {
 
 function ChangeCell({ column, row, value, scale }: ChangeCellProps) {
   const quiet = isNoise(row);
+  // Of what was not tested, nobody knows whether it is better or worse.
+  const coloured = !quiet && row.told !== "not tested";
   const text =
     column.type === "fraction"
       ? signedShare(value)
       : `${value > 0 ? "+" : ""}${scale === undefined ? formatCount(value) : inUnit(value, scale.unit)}`;
   return (
     <span
-      class={quiet ? "number" : `number change-${directionOf(value)}`}
+      class={coloured ? `number change-${directionOf(value)}` : "number"}
       data-tip={column.type === "fraction" ? "" : readableAndExact(value)}
     >
       {column.key === "change_ns" && !quiet && `${arrowOf(value)} `}

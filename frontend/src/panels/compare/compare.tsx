@@ -18,6 +18,7 @@ import { currentUrl, navigate, useUrl } from "../../frame/url";
 import { useOnlyRow } from "../../frame/use_only_row";
 import { useQuery } from "../../frame/use_query";
 import { arrowOf, directionOf } from "../../model/change";
+import { isNeutral } from "../../model/measures";
 import { Head } from "./head";
 import { IterationDots } from "./iteration_dots";
 import { KeyNumbers } from "./key_numbers";
@@ -131,8 +132,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
   const matches = comparison.same_program || url["compare.match"] === "on";
   const swap = (): void => navigate(swapped(baseline), true);
   const recorded = hasTimes(comparison);
-  // Of other work, neither less nor more time is better.
-  const neutral = comparison.inputs_differ || comparison.per === "capture";
+  const neutral = isNeutral(comparison);
   const head = <Head comparison={comparison} baseline={baseline} swap={swap} withNotes={matches} />;
   if (!matches)
     return (
