@@ -8,7 +8,7 @@ import { useOneStop } from "../../components/walking";
 import { navigate, useUrl } from "../../frame/url";
 
 const ROW = 26;
-const LEFT = 190;
+const LEFT = 200;
 const RIGHT = 96;
 
 /** The table below, as a click narrows it. */
@@ -21,7 +21,7 @@ export function Waterfall({ comparison }: { comparison: CompareResponse }) {
   const row = useOneStop<HTMLUListElement>();
   const steps = waterfall(comparison);
   const [low, high] = waterfallAxis(steps);
-  const left = Math.min(LEFT, Math.max(width * 0.25, Math.min(176, width * 0.4)));
+  const left = Math.min(LEFT, Math.max(width * 0.25, Math.min(192, width * 0.4)));
   const room = Math.max(width - left - RIGHT, 40);
   const x = (ns: number): number => left + ((ns - low) / Math.max(high - low, 1)) * room;
   return (
