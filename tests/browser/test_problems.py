@@ -98,13 +98,16 @@ def test_a_profile_that_is_not_here(page: Page, tensorboard: TensorBoard) -> Non
 
 
 def test_help_explains_terms_and_names_a_contact(page: Page, tensorboard: TensorBoard) -> None:
-    """Help holds a guide, what terms mean, keys, filters, and whom to ask."""
+    """Help holds a guide, what terms mean, keys, filters, and whom to ask; it stays while it leads to a page."""
     page.goto(tensorboard.page(run="amp"))
     page.get_by_role("button", name="Help", exact=True).click()
     pane = page.get_by_role("complementary", name="Help")
     expect(pane.get_by_role("heading", level=3)).to_have_text(
         ["Guide", "Terms", "Parts of an iteration", "Keyboard", "Filters", "Further reading", "Contact"]
     )
+    pane.get_by_role("link", name="Efficiency", exact=True).click()
+    expect(page.get_by_role("region", name="Roofline")).to_be_visible()
+    expect(pane).to_be_visible()
 
 
 def test_a_database_of_an_older_version_is_made_anew_when_opened(

@@ -1,6 +1,7 @@
 import { ExternalLink } from "../components/external_link";
+import { ViewLink } from "../components/view_link";
 import { partKinds } from "../model/parts";
-import { PAGES } from "./pages";
+import { PAGES, toPage } from "./pages";
 
 const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 
@@ -101,7 +102,11 @@ export function Help({ version }: { version: string }) {
           const [answer, ...views] = ABOUT[id] ?? [""];
           return (
             <div key={id}>
-              <dt>{label}</dt>
+              <dt>
+                <ViewLink class="link-button" to={toPage(id)}>
+                  {label}
+                </ViewLink>
+              </dt>
               <dd>
                 {answer} {views.length > 0 && <span class="muted">DLProf: {views.join(", ")}.</span>}
               </dd>

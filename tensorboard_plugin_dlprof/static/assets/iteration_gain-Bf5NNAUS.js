@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{$i as e,Ar as t,Ei as n,hr as r,qa as i}from"./frame-Cz-_SuGo.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${n(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let n=o(r().busy);return n===``?null:e(i,{children:[n,` `,e(t,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
