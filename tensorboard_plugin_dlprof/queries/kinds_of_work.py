@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries import limits_of_groups as limits
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, LONG_NAME_ID
-from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF, cause_in_words
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import FILLED, Column
@@ -114,22 +114,7 @@ _FILLED: dict[str, Any] = {"sql": FILLED, "sortable": False, "filterable": False
 
 OF_TYPE = (
     msgspec.structs.replace(ON_TENSOR_CORES, **_FILLED),
-    Column(
-        "bound",
-        "Bound by",
-        "text",
-        "What limits the op of the type that takes the most time.",
-        nullable=True,
-        **_FILLED,
-    ),
-    Column(
-        "cause",
-        KEPT_OFF,
-        "text",
-        "Of the op of the type that takes the most time, where it is eligible.",
-        nullable=True,
-        **_FILLED,
-    ),
+    *(msgspec.structs.replace(column, **_FILLED) for column in (limits.BOUND, limits.CAUSE, *limits.BOUND_TIMES)),
     msgspec.structs.replace(KERNEL_TIME, **_FILLED),
     msgspec.structs.replace(ELIGIBLE_OPS, **_FILLED),
     family_column("the op of the type that takes the most time", FILLED, listed=False),
@@ -143,21 +128,25 @@ _OF_TYPES = (
 
 def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
     """Fills in ``OF_TYPE``, for rows of types of ops."""
-    of_work = family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family")
-    values = f"{_ON_TENSOR_CORES}, {_KERNEL_NS}, {ELIGIBLE_OPS.sql}, {of_work}, {BOUND}, {cause_in_words('rate.cause')}"
+    values = {
+        "tensor_core_fraction": _ON_TENSOR_CORES,
+        "kernel_time_ns": _KERNEL_NS,
+        "eligible_ops": ELIGIBLE_OPS.sql,
+        "family": family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family"),
+        **{column.key: column.sql for column in (limits.BOUND, limits.CAUSE, *limits.BOUND_TIMES)},
+    }
     types = {
         op_type: filled
         for op_type, *filled in connection.execute(
-            f"SELECT name.string, {values} FROM ({_OF_TYPES}) AS ops JOIN dictionary AS name ON name.id = ops.type_id "
-            f"{EFFICIENCY_OF_LONGEST}",
+            f"SELECT name.string, {', '.join(values.values())} FROM ({_OF_TYPES}) AS ops "
+            f"JOIN dictionary AS name ON name.id = ops.type_id {EFFICIENCY_OF_LONGEST} "
+            f"{' '.join(limits.limits_joins({'type_id': 'first.op_type_id'}))}",
             {"aggregation": scope.aggregation, "domain": scope.domain},
         )
     }
 
-    names = ("tensor_core_fraction", "kernel_time_ns", "eligible_ops", "family", "bound", "cause")
-
     def fill(row: Row) -> None:
-        row.update(zip(names, types.get(row["op_type"], (None,) * len(names)), strict=True))
+        row.update(zip(values, types.get(row["op_type"], (None,) * len(values)), strict=True))
 
     return fill
 

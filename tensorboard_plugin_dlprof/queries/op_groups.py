@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.queries.kinds_of_work import (
-    BOUND,
     EFFICIENCY_OF_LONGEST,
     ELIGIBLE_OPS,
     KERNEL_TIME,
@@ -21,10 +18,9 @@ from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     family,
     family_column,
 )
-from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF, cause_in_words
-from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.limits_of_groups import BOUND, BOUND_TIMES, CAUSE, RATES, limits_joins
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import FILLED, Column, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 
 def _summed(own_name: int) -> str:
@@ -59,26 +55,6 @@ DIRECTION_JOIN = "LEFT JOIN dictionary AS direction ON direction.id = ops.direct
 
 _NAME = (PATH, Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True))
 
-_OF_SUMS: dict[str, Any] = {
-    "sql": FILLED,
-    "sortable": False,
-    "filterable": False,
-    "nullable": True,
-    "hidden": True,
-    "tier": 1,
-}
-
-_RATES = (
-    Column("flops_per_second", "FLOP/s", "number",
-           "FLOPs over kernel time, of those of the ops whose work is known.", **_OF_SUMS),
-    Column("peak_fraction", "Of Peak FLOP/s", "fraction",
-           "The time that the FLOPs of these ops would take at the GPU's published rates, over what they took.",
-           **_OF_SUMS),
-    Column("memory_fraction", "Of Peak Bandwidth", "fraction",
-           "The same of the bytes that they must move, at the published rate of the memory.", **_OF_SUMS),
-)  # fmt: skip
-"""Filled in by ``_fill_rates``."""
-
 _COLUMNS = (
     DIRECTION,
     Column("ops", "Ops", "integer", "How many ops of the model the row stands for.", "ops.ops"),
@@ -88,16 +64,13 @@ _COLUMNS = (
     Column("gpu_time_fraction", "Share", "fraction", "GPU time over the sum of the GPU times of all ops.",
            f"ops.gpu_ns * 1.0 / nullif(({_ALL_OPS}), 0)", nullable=True),
     ON_TENSOR_CORES,
-    Column("bound", "Bound by", "text",
-           "What limits the op that takes the most time: compute, memory, caches (data come faster than from "
-           "memory), latency (kernels are too short), or communication.", BOUND, nullable=True),
+    BOUND,
     Column("gain_ns", "Could Gain", "duration_ns",
            "Kernel time less the time that it would take at the GPU's published rates, which no kernel quite reaches; "
            "for FP32 and TF32 matrix multiplications, at the 16-bit rates.", "ops.gain_ns", nullable=True),
-    *_RATES,
-    Column("cause", KEPT_OFF, "text",
-           "Why the eligible op that takes the most time does not use Tensor Cores well.",
-           cause_in_words("rate.cause"), nullable=True, tier=1),
+    *RATES,
+    CAUSE,
+    *BOUND_TIMES,
     family_column("the op that takes the most time",
                   family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family")),
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
@@ -110,48 +83,6 @@ _COLUMNS = (
     Column("longest_op", "Longest Op", "text", "The op that takes the most GPU time.", "longest.op_id", hidden=True,
            tier=2),
 )  # fmt: skip
-
-
-_KNOWN = "CASE WHEN {0} IS NOT NULL THEN rate.measured_ns END"
-_SUMS_OF_RATES = ", ".join(
-    f"sum({value}) * 1e9 / nullif(sum({_KNOWN.format(value)}), 0)"
-    for value in (
-        "rate.flops",
-        "rate.flops / rate.peak_flops_per_second",
-        "rate.min_bytes / rate.peak_bytes_per_second",
-    )
-)
-
-
-def _fill_rates(own_name: int) -> Callable[[sqlite3.Connection, Scope], Callable[[Row], None]]:
-    """Fills in ``_RATES``: in SQL, every group would read the ops of all."""
-
-    def filler(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
-        rates = {
-            key: values
-            for key, *values in connection.execute(
-                f"SELECT {pattern_key(f'path_pattern(first.op_name, {own_name})')} AS row_key, {_SUMS_OF_RATES} "
-                "FROM ext_op_efficiency AS rate JOIN op_patterns AS pattern "
-                "ON pattern.read_only_ops_id = rate.read_only_ops_id "
-                "JOIN read_only_ops AS first ON first.id = pattern.first_ops_id "
-                "LEFT JOIN dictionary AS direction ON direction.id = first.direction_id "
-                "WHERE rate.aggr_id = :aggregation AND first.domain_id = :domain AND rate.measured_ns > 0 "
-                "GROUP BY row_key",
-                {"aggregation": scope.aggregation, "domain": scope.domain},
-            )
-        }
-
-        def fill(row: Row) -> None:
-            flops, of_peak, of_memory = rates.get(row["key"], (None,) * 3)
-            row.update(
-                flops_per_second=flops,
-                peak_fraction=None if of_peak is None else min(of_peak, 1.0),
-                memory_fraction=None if of_memory is None else min(of_memory, 1.0),
-            )
-
-        return fill
-
-    return filler
 
 
 def _table(name: str, own_name: int) -> Table:
@@ -168,9 +99,11 @@ def _table(name: str, own_name: int) -> Table:
             "JOIN read_only_ops AS longest ON longest.id = ops.longest_id",
             "LEFT JOIN dictionary AS op_type ON op_type.id = longest.op_type_id",
             EFFICIENCY_OF_LONGEST,
+            *limits_joins(
+                {"pattern": f"path_pattern(first.op_name, {own_name})", "direction_id": "first.direction_id"}
+            ),
         ),
         columns=(_NAME[own_name], *_COLUMNS, KEY),
-        filler=_fill_rates(own_name),
     )
 
 

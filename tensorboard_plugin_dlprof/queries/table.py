@@ -74,8 +74,8 @@ class Table(msgspec.Struct, frozen=True):
     default_then: str = ""
     """Column that sorts rows, in descending order, whose values of ``default_sort`` are equal or unknown."""
     joins: tuple[str, ...] = ()
-    """JOIN clauses, each of one table under an alias, in the order in which they are joined: only those that columns
-    need. None may add or drop rows."""
+    """JOIN clauses, each of one table or subquery under an alias, in the order in which they are joined: only those
+    that columns need. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give."""
     narrowed: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ def from_clause(base: str, joins: Sequence[str], expressions: Iterable[str]) -> 
 
 def _alias_of(join: str) -> str:
     """The alias of the table that a JOIN clause joins."""
-    return join.partition(" ON ")[0].rpartition(" ")[2]
+    return join.rpartition(" ON ")[0].rpartition(" ")[2]
 
 
 @cache

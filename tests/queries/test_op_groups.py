@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -105,18 +106,85 @@ def test_groups_are_the_sums_of_their_ops(amp: Path, table: str, own_name: int) 
 
 
 @pytest.mark.parametrize(("table", "members"), [("op_paths", "ops_of_path"), ("op_names", "ops_of_name")])
-def test_a_group_tells_what_limits_its_longest_op(amp: Path, table: str, members: str) -> None:
-    """Not what limits another: SQLite takes bare columns from the row of the maximum of a single maximum."""
+def test_a_group_tells_the_type_of_its_longest_op(amp: Path, table: str, members: str) -> None:
+    """Not that of another: SQLite takes bare columns from the row of the maximum of a single maximum."""
     several = 0
     for group in rows_of(amp, table)[0]:
         ops = rows_of(amp, members, {"row": str(group["key"])})[0]
         longest = max(whole(op, "gpu_time_ns") for op in ops)
         (op, *others) = [op for op in ops if op["gpu_time_ns"] == longest]
         if not others:
-            told = ("op_type", "cause")
-            assert [group["longest_op"], *(group[key] for key in told)] == [op["op_id"], *(op[key] for key in told)]
+            assert (group["longest_op"], group["op_type"]) == (op["op_id"], op["op_type"])
             several += len(ops) > 1
     assert several > 5
+
+
+_GROUPED_BY = {
+    "op_paths": ("key", lambda op: f"{path_pattern(str(op['name']), 0)} {op['direction'] or ''}"),
+    "op_names": ("key", lambda op: f"{path_pattern(str(op['name']), 1)} {op['direction'] or ''}"),
+    "op_types": ("op_type", lambda op: op["op_type"]),
+}
+
+
+@pytest.mark.parametrize("table", _GROUPED_BY)
+def test_a_group_is_bound_by_what_bounds_most_of_its_kernel_time(amp: Path, ddp: Path, table: str) -> None:
+    """Not by what bounds its longest op: the tree of modules sums too."""
+    key, group_of = _GROUPED_BY[table]
+    unlike_longest = 0
+    for database in (amp, ddp):
+        sums: dict[object, Counter[object]] = {}
+        longest: dict[object, Row] = {}
+        for op in rows_of(database, "efficiency")[0]:
+            sums.setdefault(group_of(op), Counter())[op["bound"]] += whole(op, "kernel_ns")
+            longest[group_of(op)] = max(op, longest.get(group_of(op), op), key=lambda op: whole(op, "kernel_ns"))
+        groups = {row[key]: row for row in rows_of(database, table)[0]}
+        for group, by_bound in sums.items():
+            row, all_ns, unknown = groups[group], by_bound.total(), by_bound.pop(None, 0)
+            keys = {
+                bound: "communication_ns" if bound == "communication" else f"{bound}_bound_ns" for bound in by_bound
+            }
+            assert {bound: row[keys[bound]] for bound in by_bound} == dict(by_bound)
+            most = max(by_bound.values(), default=0)
+            expected = {bound for bound, ns in by_bound.items() if ns == most} if 2 * unknown <= all_ns else {None}
+            assert row["bound"] in expected
+            unlike_longest += row["bound"] not in (None, longest[group]["bound"])
+    assert unlike_longest > 0 or table != "op_names"
+
+
+@pytest.mark.parametrize("table", _GROUPED_BY)
+def test_a_group_tells_what_keeps_most_of_its_time_off_tensor_cores(amp: Path, ddp: Path, table: str) -> None:
+    """What costs a long op nothing, as all of it is on them, is told only where there is no other cause."""
+    key, group_of = _GROUPED_BY[table]
+    told = 0
+    for database in (amp, ddp):
+        off: dict[object, Counter[object]] = {}
+        for op in rows_of(database, "efficiency")[0]:
+            if op["cause"] is not None:
+                kept = whole(op, "kernel_ns") * (1 - float(str(op["tensor_core_fraction"] or 0)))
+                off.setdefault(group_of(op), Counter())[op["cause"]] += round(kept)
+        groups = {row[key]: row for row in rows_of(database, table)[0]}
+        for group, row in groups.items():
+            causes = off.get(group, Counter())
+            assert (row["cause"] is None) == (not causes)
+            if causes:
+                assert causes[row["cause"]] == pytest.approx(max(causes.values()), abs=10)
+                told += 1
+    assert told > 0
+
+
+@pytest.mark.parametrize("table", ["op_paths", "op_names"])
+def test_groups_can_be_sorted_by_rates_and_filtered_by_what_limits_them(amp: Path, table: str) -> None:
+    """As ops can."""
+    with opened_database(amp) as connection:
+        scope, groups = find_scope(connection), table_of(connection, table)
+        rates = [
+            row["flops_per_second"] for row in stream(connection, groups, scope, PageRequest(sort="-flops_per_second"))
+        ]
+    known = [float(str(rate)) for rate in rates if rate is not None]
+    assert known == sorted(known, reverse=True)
+    assert rates[: len(known)] == known
+    rows, all_rows = rows_of(amp, table, filters={"bound": "=memory"})[0], rows_of(amp, table)[0]
+    assert rows == [row for row in all_rows if row["bound"] == "memory"]
 
 
 @pytest.mark.parametrize(("table", "own_name"), [("op_paths", 0), ("op_names", 1)])

@@ -12,6 +12,7 @@ import type { Dot, Peak } from "../api/types";
 import { formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
+import { boundsInWords } from "../model/bounds";
 import { precisionColour, precisionLabel } from "../model/precisions";
 import {
   along,
@@ -371,7 +372,7 @@ function DotCard({ dot, style }: { dot: DotGroup; style: Record<string, string> 
       <dl>
         <Fact term="Kernel time" value={formatDuration(dot.kernel_ns)} />
         <Fact term="Could gain" value={dot.gain_ns === null ? UNKNOWN : formatDuration(dot.gain_ns)} />
-        <Fact term="Bound by" value={dot.bound === "" ? UNKNOWN : dot.bound} />
+        <Fact term="Bound by" value={boundsInWords(dot.boundTimes, dot.kernel_ns) || UNKNOWN} />
         <Fact
           term={`Achieved, ${precisionLabel(dot.precision)}`}
           value={

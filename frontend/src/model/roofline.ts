@@ -2,6 +2,7 @@
 import type { Dot, Peak, Row } from "../api/types";
 import { formatScaled } from "../format/number";
 import { shareOf } from "../format/share";
+import { boundColumns, mainBound, timesBy, type BoundTimes } from "./bounds";
 import { precisionLabel } from "./precisions";
 import { shortUnit } from "./resources";
 import type { Place } from "./roofline_labels";
@@ -22,6 +23,8 @@ export interface DrawnDot extends Dot {
 export interface DotGroup extends DrawnDot {
   /** The ids of its ops, the longest first. */
   ops: string[];
+  /** Kernel time by what bounds it; `bound` is what bounds most. */
+  boundTimes: BoundTimes;
   /** What keeps some of them off matrix units. */
   causes: string[];
 }
@@ -75,9 +78,12 @@ export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
       const peak = members.every(({ peak_flops_per_second: rate }) => rate !== null)
         ? sum(members, ({ kernel_ns: ns, peak_flops_per_second: rate }) => ns * (rate ?? 0)) / time
         : null;
+      const boundTimes = timesBy((by) => sum(members, ({ kernel_ns: ns, bound }) => (bound === by ? ns : 0)));
       return [
         {
           ...longest,
+          bound: mainBound(boundTimes, time),
+          boundTimes,
           kernel_ns: time,
           intensity: work / bytes,
           flops_per_second: work / time,
@@ -97,11 +103,13 @@ export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
 /** A dot as a row of the table of groups; shares of the memory by its published rate. */
 export const rowOfDot = (dot: DotGroup, memoryPerSecond: number | null): Row => ({
   gpu_time_ns: dot.kernel_ns,
+  kernel_time_ns: dot.kernel_ns,
   gain_ns: dot.gain_ns,
   flops_per_second: dot.flops_per_second,
   peak_fraction: dot.peak_fraction,
   memory_fraction: shareOf(dot.flops_per_second / dot.intensity, memoryPerSecond),
   bound: dot.bound,
+  ...boundColumns(dot.boundTimes),
 });
 
 /** The rate of a dot without what it could gain, as far as it is below the memory's roof; null where that is not known, or nothing. */

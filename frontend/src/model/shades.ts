@@ -3,6 +3,7 @@
  * apart without any colour vision.
  */
 import { formatShare, shareOf } from "../format/share";
+import { boundShares as sharesOf, boundTimes, mainBound, sharesInWords, type Bound } from "./bounds";
 import type { TreeRow } from "./tree_row";
 import { mayBeMoreOps, mostlyCommunicates, onlyCommunicates, tensorCoreShare } from "./tree_values";
 import { COLOURS, type Colours } from "./resources";
@@ -122,30 +123,15 @@ export function colourings(
   };
 }
 
-const BOUNDS = ["memory", "compute", "caches", "latency"] as const;
-type Bound = (typeof BOUNDS)[number] | "communication";
-
 /** Kernel time by what bounds it, that of most first; without what takes none. */
-export const boundShares = ({ values }: TreeRow): { by: Bound; ns: number }[] =>
-  [
-    ...BOUNDS.map((by) => ({ by, ns: values[`${by}_bound_ns`] })),
-    { by: "communication" as const, ns: values.communication_ns },
-  ]
-    .filter(({ ns }) => ns > 0)
-    .sort((a, b) => b.ns - a.ns);
+export const boundShares = ({ values }: TreeRow): { by: Bound; ns: number }[] => sharesOf(boundTimes(values));
 
 /** What takes most of the kernel time; empty where all that is known does not take half of it. */
-export function boundOf(row: TreeRow): Bound | "" {
-  const bounds = boundShares(row);
-  const known = bounds.reduce((sum, { ns }) => sum + ns, 0);
-  return known * 2 < row.values.kernel_time_ns ? "" : (bounds[0]?.by ?? "");
-}
+export const boundOf = ({ values }: TreeRow): Bound | "" => mainBound(boundTimes(values), values.kernel_time_ns);
 
 /** All bounds with their shares, that of most first. */
-export const boundSharesInWords = (row: TreeRow): string =>
-  boundShares(row)
-    .map(({ by, ns }) => `${by} ${formatShare(shareOf(ns, row.values.kernel_time_ns)).replace(" ", "\u00a0")}`)
-    .join(", ");
+export const boundSharesInWords = ({ values }: TreeRow): string =>
+  sharesInWords(boundTimes(values), values.kernel_time_ns);
 
 /** Where this share of the kernel time is bound by one, a sentence names no other. */
 const NEARLY_ALL = 0.9;

@@ -14,6 +14,7 @@ import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, formatMean, formatPerIteration, readableAndExact } from "../../format/time";
 import { isLowerBound, kernelsOfWall, whileKernels } from "../../model/efficiency_sentence";
+import { boundsOfRow } from "../../model/bounds";
 import { COLLECTIVE } from "../../model/families";
 import { splitPath } from "../../model/kernel_name";
 import { withGraphsNs } from "../../model/kernel_time";
@@ -85,6 +86,7 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
   const { row, key, longest, ops } = group;
   const gain = numberOf(row, "gain_ns");
   const onUnits = numberOf(row, "tensor_core_fraction");
+  const bounds = boundsOfRow(row);
   return (
     <div class="op-rates">
       <p class="muted">
@@ -123,7 +125,7 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
       <p>
         {formatPerIteration(numberOf(row, "gpu_time_ns"), scope, ` of ${key === "" ? "kernel" : "GPU"} time`)}
         {gain !== null && gain > 0 && <>, of which {formatMean(gain, scope)} could be gained</>}
-        {textOf(row, "bound") !== "" && <>; the longest is bound by {textOf(row, "bound")}</>}.
+        {bounds !== "" && <>; bound by {bounds}</>}.
       </p>
       <CauseNote row={row} />
     </div>

@@ -19,6 +19,7 @@ import { formatSize } from "../../format/size";
 import { formatDuration, formatPerIteration, type Iterations } from "../../format/time";
 import { eligibilitySentence } from "../../model/causes";
 import { shortKernelName, splitPath } from "../../model/kernel_name";
+import { boundsOfRow } from "../../model/bounds";
 import { COLLECTIVE, NO_KERNELS } from "../../model/families";
 import { showingOp, type Changes } from "../../model/url_state";
 
@@ -46,7 +47,7 @@ export function RowPane({ title, row, onClose }: RowPaneProps) {
           [`On ${matrixUnit}s`, row.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`],
         ]}
       />
-      <Words row={row} of="The op that takes the most time" />
+      <Words row={row} />
     </DetailsPane>
   );
 }
@@ -107,15 +108,13 @@ function Limits({ shares }: LimitsProps) {
 
 interface WordsProps {
   row: Row;
-  /** Whose cause and bound they are, where the row is not one op. */
-  of?: string;
   children?: ComponentChildren;
 }
 
 /** What limits it, what keeps it off matrix units, and what it could gain. */
-function Words({ row, of, children }: WordsProps) {
+function Words({ row, children }: WordsProps) {
   const scope = useScope();
-  const bound = textOf(row, "bound");
+  const bounds = boundsOfRow(row);
   const gain = numberOf(row, "gain_ns");
   const kernels = numberOf(row, "kernel_ns") ?? numberOf(row, "kernel_time_ns");
   if (row.family === NO_KERNELS) return <p>It launched no kernel: its GPU time is that of copies and memsets.</p>;
@@ -131,9 +130,9 @@ function Words({ row, of, children }: WordsProps) {
   return (
     <>
       {children}
-      {bound !== "" && (
+      {bounds !== "" && (
         <p>
-          {of ?? "It"} is bound by <strong>{bound}</strong>.
+          Bound by <strong>{bounds}</strong>.
         </p>
       )}
       <CauseNote row={row} />
