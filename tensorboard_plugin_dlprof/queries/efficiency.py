@@ -119,6 +119,15 @@ class Dot(TypedDict):
     """As in the table of ops."""
 
 
+class Undrawn(TypedDict):
+    """Ops of one name without dots, as their FLOPs or bytes are not known: those with the most kernel time."""
+
+    name: str
+    """Without the path."""
+    ops: int | None
+    kernel_ns: int | None
+
+
 class IterationRate(TypedDict):
     """Model FLOPs utilisation of one iteration."""
 
@@ -169,6 +178,8 @@ class EfficiencySummary(TypedDict):
     limits: list[LimitTime]
     dots: list[Dot]
     left_out_dots: int
+    undrawn: Undrawn | None
+    """None where all ops have dots."""
     iterations: list[IterationRate]
     missing: list[Missing]
 
@@ -213,6 +224,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         limits=_limits(connection, scope),
         dots=dots,
         left_out_dots=left_out,
+        undrawn=_undrawn(connection, scope),
         iterations=_iterations(connection, scope),
         missing=missing(connection, scope),
     )
@@ -355,9 +367,26 @@ def _means(sums: dict[str, str], time: str) -> str:
     return ", ".join(terms)
 
 
+_DRAWN = "ifnull(rate.measured_ns > 0 AND rate.flops > 0 AND rate.min_bytes > 0, 0)"
+"""Whether an op has a place on the roofline."""
+
+
+def _undrawn(connection: sqlite3.Connection, scope: Scope) -> Undrawn | None:
+    found = records(
+        connection,
+        Undrawn,
+        "SELECT path_pattern(op.op_name, 1) AS name, count(*) AS ops, sum(rate.kernel_ns) AS kernel_ns "
+        "FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id "
+        f"WHERE rate.aggr_id = ? AND rate.kernel_ns > 0 AND NOT {_DRAWN} GROUP BY name ORDER BY kernel_ns DESC, name",
+        (scope.aggregation,),
+        1,
+    )
+    return found[0] if found else None
+
+
 def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]:
     """The ops with the most kernel time among those whose FLOPs and bytes are known, and the number left out."""
-    where = "rate.aggr_id = ? AND rate.measured_ns > 0 AND rate.flops > 0 AND rate.min_bytes > 0"
+    where = f"rate.aggr_id = ? AND {_DRAWN}"
     count = connection.execute(f"SELECT count(*) FROM ext_op_efficiency AS rate WHERE {where}", (scope.aggregation,))
     dots = records(
         connection,

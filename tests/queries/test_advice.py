@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Literal
 
 import pytest
 
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source
@@ -17,7 +19,7 @@ from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
-from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.pages import page, stream
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tests.queries.profiles import SOURCES, database_of
 from tests.queries.test_reasons import ELEMENTWISE, TENSOR, Case
@@ -107,6 +109,22 @@ def test_efficiency_adds_up(resnet: UntrustedConnection) -> None:
     assert [row["cause"] for row in total["causes"]] == ["fp32_type"]
     assert {row["unit"] for row in total["peaks"]} == {"memory", "vector", "matrix"}
     assert all(dot["peak_fraction"] is None or 0 < dot["peak_fraction"] <= 1 for dot in total["dots"])
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_largest_work_without_a_dot_is_told(name: str, tmp_path: Path) -> None:
+    """All ops of its name that have no dot, summed."""
+    with closing(open_database(database_of(name, tmp_path))) as connection:
+        scope = find_scope(connection)
+        summary = efficiency(connection, scope)
+        drawn = {dot["op_id"] for dot in summary["dots"]}
+        sums: Counter[str] = Counter()
+        for row in stream(connection, EFFICIENCY, scope, PageRequest()):
+            if row["op_id"] not in drawn:
+                sums[path_pattern(str(row["name"]), 1)] += int(str(row["kernel_ns"]))
+    undrawn = summary["undrawn"]
+    assert (undrawn["kernel_ns"] if undrawn else None) == max(sums.values(), default=None)
+    assert undrawn is None or sums[undrawn["name"]] == undrawn["kernel_ns"]
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -594,6 +594,8 @@ export interface EfficiencyResponse {
   limits: LimitTime[];
   dots: Dot[];
   left_out_dots: number;
+  /** `null` where all ops have dots. */
+  undrawn: Undrawn | null;
   iterations: IterationRate[];
   missing: Missing[];
 }
@@ -1869,6 +1871,14 @@ export interface Undecided {
   heading: string;
   missing: string;
   hint: string;
+}
+
+/** Ops of one name without dots, as their FLOPs or bytes are not known: those with the most kernel time. */
+export interface Undrawn {
+  /** Without the path. */
+  name: string;
+  ops: number | null;
+  kernel_ns: number | null;
 }
 
 /** The work in a window of ops that do the same; empty for work without one. */

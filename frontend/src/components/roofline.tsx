@@ -13,7 +13,7 @@ import { formatCounted, formatPart, formatScaled, significant, UNKNOWN } from ".
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
 import { boundsInWords } from "../model/bounds";
-import { precisionColour, precisionLabel } from "../model/precisions";
+import { gainsInFewerBits, precisionColour, precisionLabel } from "../model/precisions";
 import {
   along,
   axes,
@@ -371,7 +371,10 @@ function DotCard({ dot, style }: { dot: DotGroup; style: Record<string, string> 
       )}
       <dl>
         <Fact term="Kernel time" value={formatDuration(dot.kernel_ns)} />
-        <Fact term="Could gain" value={dot.gain_ns === null ? UNKNOWN : formatDuration(dot.gain_ns)} />
+        <Fact
+          term={gainsInFewerBits(dot) ? "Could gain, in 16 bits" : "Could gain"}
+          value={dot.gain_ns === null ? UNKNOWN : formatDuration(dot.gain_ns)}
+        />
         <Fact term="Bound by" value={boundsInWords(dot.boundTimes, dot.kernel_ns) || UNKNOWN} />
         <Fact
           term={`Achieved, ${precisionLabel(dot.precision)}`}

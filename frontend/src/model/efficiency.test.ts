@@ -1,11 +1,19 @@
 import { describe, expect, it } from "vitest";
 
-import type { Dot, EfficiencyResponse, Peak } from "../api/types";
+import type { Dot, EfficiencyResponse, Peak, PrecisionTime } from "../api/types";
 import { formatPart, formatScaled } from "../format/number";
 import { dashboard } from "../testing/builders";
+import { boundsInWords, boundsOfRow } from "./bounds";
 import { divided } from "./causes";
 import { attainableAbout, efficiencySentence, iterationsShown, whileKernels } from "./efficiency_sentence";
-import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionSegments, unknownSentence } from "./precisions";
+import {
+  gainsInFewerBits,
+  PRECISION_COLOURS,
+  PRECISION_KEYS,
+  precisionKey,
+  precisionSegments,
+  unknownSentence,
+} from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
 import {
   along,
@@ -19,10 +27,12 @@ import {
   rateWithGain,
   roofsAt,
   roofsOf,
+  rowOfDot,
   tellingNames,
+  undrawnSentence,
 } from "./roofline";
 import { dotNumbers, roofNames, slantedName } from "./roofline_labels";
-import { limitSegments, limitsSentence } from "./limits";
+import { limitSegments, limitsSentence, precisionsSentence } from "./limits";
 import { contrast } from "./shades";
 
 const dot = (changes: Partial<Dot>): Dot => ({
@@ -181,8 +191,55 @@ describe("roofline", () => {
     expect(said.join("")).toBe(
       "Of the kernel time, 50.0 % is on Tensor Cores, 30.0 % could use Tensor Cores but does not (Layout) and 20.0 % is in no op.",
     );
+    const other = limitSegments({ limits: [{ limit: "other", kernel_ns: 46 }, ...limits], causes }, 126, "Tensor Core");
+    const last = limitsSentence(other, 126, "Tensor Core").map(({ text }) => text);
+    expect(last.join("")).toMatch(/does not \(Layout\) and 36.5 % is other work\.$/);
     expect(limitsSentence(segments.slice(2), 100, "Tensor Core")).toEqual([]);
     expect(segments[1]?.to).toEqual({ "eff.where.cause": "Layout", "eff.page": null });
+  });
+
+  it("tells precisions where nothing else is known, and nothing where most of them are not known either", () => {
+    const times = [
+      { precision: "fp32", matrix_unit: "no", kernel_ns: 999, kernels: 9 },
+      { precision: "", matrix_unit: "no", kernel_ns: 1, kernels: 1 },
+    ] as const;
+    const said = (some: readonly PrecisionTime[], unit: string): string =>
+      precisionsSentence(some, 1000, unit)
+        .map(({ text }) => text)
+        .join("");
+    expect(said(times, "Tensor Core")).toBe("Of the kernel time, 99.9 % is FP32, not on Tensor Cores.");
+    expect(said(times, "")).toBe("Of the kernel time, 99.9 % is FP32.");
+    expect(said([{ ...times[1], kernel_ns: 999 }], "Tensor Core")).toBe("");
+  });
+
+  it("says what the roofline leaves out, where that is more than little", () => {
+    const undrawn = { name: "conv2d", ops: 2, kernel_ns: 1900 };
+    expect(undrawnSentence({ dots: [dot({})], undrawn }, 2000)).toBe(
+      "Draws 5.0 % of the kernel time: FLOPs or bytes are not known of the rest, most of all of conv2d ×2 (95.0 %).",
+    );
+    expect(undrawnSentence({ dots: [dot({})], undrawn: { ...undrawn, kernel_ns: 10 } }, 2000)).toMatch(/the rest\.$/);
+    expect(undrawnSentence({ dots: [dot({})], undrawn: null }, 105)).toBe("");
+  });
+
+  it("calls a group bound by what bounds most of its time, not by what bounds its longest op", () => {
+    const [group] = groupedDots(
+      drawnDots([
+        dot({ op_id: "A", name: "/l[0]/fc", bound: "memory", kernel_ns: 40 }),
+        dot({ op_id: "B", name: "/l[1]/fc", bound: "latency", kernel_ns: 35 }),
+        dot({ op_id: "C", name: "/l[2]/fc", bound: "latency", kernel_ns: 25 }),
+      ]),
+    );
+    expect(group?.bound).toBe("latency");
+    expect(group && boundsInWords(group.boundTimes, group.kernel_ns)).toBe("latency 60.0\u00a0%, memory 40.0\u00a0%");
+    expect(group && boundsOfRow(rowOfDot(group, null))).toBe("latency 60.0\u00a0%, memory 40.0\u00a0%");
+    expect(boundsOfRow({ kernel_time_ns: 7, memory_bound_ns: 7 })).toBe("memory");
+    expect(boundsOfRow({ bound: "caches" })).toBe("caches");
+  });
+
+  it("counts the rates of 16 bits for what is multiplied in more", () => {
+    expect(gainsInFewerBits(dot({ precision: "tf32" }))).toBe(true);
+    expect(gainsInFewerBits(dot({ precision: "bf16" }))).toBe(false);
+    expect(gainsInFewerBits(dot({ family: "elementwise" }))).toBe(false);
   });
 
   it("knows the roofs of one device, in the precisions that occur, and what is within reach", () => {

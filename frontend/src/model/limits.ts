@@ -1,8 +1,9 @@
 /** The parts of the kernel time by what limits them, as segments of a bar that sums to all of it. */
-import type { EfficiencyResponse } from "../api/types";
+import type { EfficiencyResponse, PrecisionTime } from "../api/types";
 import { withinSentence } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import type { Phrase } from "./headline";
+import { precisionSegments } from "./precisions";
 import { colourOf } from "./resources";
 import type { BarSegment } from "./step";
 
@@ -69,8 +70,13 @@ function predicateOf({ key, label }: BarSegment, unit: string): string {
 }
 
 /** Whether all of it is the rest, which says nothing. */
-export const saysNothing = (segments: readonly BarSegment[]): boolean =>
-  segments.every(({ key }) => key === "other" || key === "rest");
+export const saysNothing = (segments: readonly BarSegment[]): boolean => segments.every(({ key }) => LAST.has(key));
+
+/** What says least: after all else, however much it is. */
+const LAST: ReadonlySet<string> = new Set(["other", "rest"]);
+
+/** Before others in the sentence: what is on the units, then what is known. */
+const rank = ({ key }: BarSegment): number => (key === "matrix_unit" ? 0 : LAST.has(key) ? 2 : 1);
 
 /**
  * "Of the kernel time, 23.8 % is on Tensor Cores, 29.1 % is communication and 9.0 % could use Tensor Cores but does not (Layout)": the
@@ -78,16 +84,37 @@ export const saysNothing = (segments: readonly BarSegment[]): boolean =>
  */
 export function limitsSentence(segments: readonly BarSegment[], whole: number, unit: string): Phrase[] {
   if (saysNothing(segments)) return [];
-  const told = [...segments]
-    .sort((one, other) => Number(other.key === "matrix_unit") - Number(one.key === "matrix_unit") || other.ns - one.ns)
+  const told = mostOf(segments, whole).sort((one, other) => rank(one) - rank(other) || other.ns - one.ns);
+  return partsSentence(told, whole, (segment) => predicateOf(segment, unit));
+}
+
+/** The same by precision, "99.9 % is FP32, not on Tensor Cores", for where nothing else is known. Empty where that is not known either. */
+export function precisionsSentence(times: readonly PrecisionTime[], whole: number, unit: string): Phrase[] {
+  const told = mostOf(precisionSegments(times, unit, 0), whole);
+  return told.some(({ key }) => key.startsWith(" ")) ? [] : partsSentence(told, whole, ({ label }) => `is ${label}`);
+}
+
+/** The largest, except small ones: of what is on the units, always. */
+function mostOf(segments: readonly BarSegment[], whole: number): BarSegment[] {
+  const isOnUnits = ({ key }: BarSegment): boolean => key === "matrix_unit";
+  return [...segments]
+    .sort((one, other) => Number(isOnUnits(other)) - Number(isOnUnits(one)) || other.ns - one.ns)
     .filter(({ ns }) => ns >= LEAST_TOLD * whole)
     .slice(0, MOST_TOLD);
+}
+
+function partsSentence(
+  told: readonly BarSegment[],
+  whole: number,
+  predicate: (segment: BarSegment) => string,
+): Phrase[] {
+  if (told.length === 0) return [];
   return [
     { text: "Of the kernel time, " },
     ...told.flatMap((segment, i): Phrase[] => [
       { text: i === 0 ? "" : i === told.length - 1 ? " and " : ", " },
       { text: formatShare(shareOf(segment.ns, whole)), strong: true },
-      { text: ` ${predicateOf(segment, unit)}` },
+      { text: ` ${predicate(segment)}` },
     ]),
     { text: "." },
   ];

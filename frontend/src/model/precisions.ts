@@ -33,6 +33,14 @@ export const precisionLabel = (precision: string): string =>
 export const precisionColour = (precision: string): string =>
   precision === "communication" ? colourOf("communication") : `var(--p-${precisionKey(precision)})`;
 
+/** What a gain at the rates of 16 bits is of: what these precisions multiply. */
+const MORE_BITS: ReadonlySet<string> = new Set(["fp32", "tf32"]);
+const PRODUCTS: ReadonlySet<string> = new Set(["gemm", "convolution", "attention"]);
+
+/** Whether the server compares an op with the rates of 16 bits, as far as it could gain: it multiplies matrices in more. */
+export const gainsInFewerBits = ({ precision, family }: { precision?: unknown; family?: unknown }): boolean =>
+  MORE_BITS.has(String(precision)) && PRODUCTS.has(String(family));
+
 /** The custom properties of a theme, for the style sheet. */
 export const precisionProperties = (theme: keyof Colours): string =>
   PRECISION_KEYS.map((key) => `--p-${key}:${PRECISION_COLOURS[key][theme]}`).join(";");

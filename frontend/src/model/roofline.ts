@@ -1,8 +1,9 @@
 /** Geometry of the roofline: logarithmic axes, the roofs that matter, dots whose area is time. */
-import type { Dot, Peak, Row } from "../api/types";
-import { formatScaled } from "../format/number";
-import { shareOf } from "../format/share";
+import type { Dot, EfficiencyResponse, Peak, Row } from "../api/types";
+import { formatCount, formatScaled } from "../format/number";
+import { formatShare, shareOf } from "../format/share";
 import { boundColumns, mainBound, timesBy, type BoundTimes } from "./bounds";
+import { labelOf } from "./kernel_name";
 import { precisionLabel } from "./precisions";
 import { shortUnit } from "./resources";
 import type { Place } from "./roofline_labels";
@@ -105,12 +106,35 @@ export const rowOfDot = (dot: DotGroup, memoryPerSecond: number | null): Row => 
   gpu_time_ns: dot.kernel_ns,
   kernel_time_ns: dot.kernel_ns,
   gain_ns: dot.gain_ns,
+  precision: dot.precision,
+  family: dot.family,
   flops_per_second: dot.flops_per_second,
   peak_fraction: dot.peak_fraction,
   memory_fraction: shareOf(dot.flops_per_second / dot.intensity, memoryPerSecond),
   bound: dot.bound,
   ...boundColumns(dot.boundTimes),
 });
+
+/** What has no dot, where that is more than this part of the kernel time. */
+const FEW = 0.1;
+const WORTH_A_NAME = 0.05;
+
+/**
+ * "Draws 5.3 % of the kernel time: FLOPs or bytes are not known of the rest, most of all of conv2d ×2 (94.7 %).": what the dots leave
+ * out of all kernel time, `whole`; empty where that is little.
+ */
+export function undrawnSentence(
+  { dots, undrawn }: Pick<EfficiencyResponse, "dots" | "undrawn">,
+  whole: number,
+): string {
+  const drawn = dots.reduce((sum, { kernel_ns: ns }) => sum + (ns ?? 0), 0);
+  if (drawn >= (1 - FEW) * whole) return "";
+  const named =
+    undrawn === null || (undrawn.kernel_ns ?? 0) < WORTH_A_NAME * whole
+      ? ""
+      : `, most of all of ${labelOf(undrawn.name)}${(undrawn.ops ?? 1) > 1 ? ` ×${formatCount(undrawn.ops)}` : ""} (${formatShare(shareOf(undrawn.kernel_ns, whole))})`;
+  return `Draws ${formatShare(shareOf(drawn, whole))} of the kernel time: FLOPs or bytes are not known of the rest${named}.`;
+}
 
 /** The rate of a dot without what it could gain, as far as it is below the memory's roof; null where that is not known, or nothing. */
 export function rateWithGain(

@@ -84,7 +84,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         <div class={drawn ? "efficiency-columns" : "efficiency-row"}>
           {drawn && (
             <div class="main-column">
-              <RooflinePanel rates={shown} group={group} />
+              <RooflinePanel rates={shown} whole={withGraphsNs(data) / by} group={group} />
             </div>
           )}
           <div class="side-column">
@@ -112,6 +112,7 @@ function shownTimes(rates: EfficiencyResponse, by: number): EfficiencyResponse {
     precisions: rates.precisions.map((time) => ({ ...time, kernel_ns: mean(time.kernel_ns) })),
     causes: rates.causes.map((cause) => ({ ...cause, kernel_ns: mean(cause.kernel_ns) })),
     limits: rates.limits.map((limit) => ({ ...limit, kernel_ns: limit.kernel_ns / by })),
+    undrawn: rates.undrawn && { ...rates.undrawn, kernel_ns: mean(rates.undrawn.kernel_ns) },
     dots: rates.dots.map((dot) => ({ ...dot, kernel_ns: mean(dot.kernel_ns), gain_ns: mean(dot.gain_ns) })),
   };
 }

@@ -11,7 +11,8 @@ import {
   isUnknown,
   kernelsOfWall,
 } from "../../model/efficiency_sentence";
-import { limitSegments, limitsSentence } from "../../model/limits";
+import { limitSegments, limitsSentence, precisionsSentence } from "../../model/limits";
+import { gainsInFewerBits, precisionLabel } from "../../model/precisions";
 import { devicesInUse } from "../../model/headline";
 import { formatPerIteration } from "../../format/time";
 import { kernelNs, withGraphsNs } from "../../model/kernel_time";
@@ -27,8 +28,16 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const whole = withGraphsNs(data);
   const computed = efficiencySentence(rates, gpus, data.matrix_unit, kernelsOfWall(data));
   const instead = isUnknown(rates)
-    ? limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole, data.matrix_unit)
+    ? ([
+        limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole, data.matrix_unit),
+        precisionsSentence(rates.precisions, whole, data.has_matrix_units ? data.matrix_unit : ""),
+      ].find((sentence) => sentence.length > 0) ?? [])
     : [];
+  const fewerBits = [
+    ...new Set(
+      rates.dots.filter((dot) => gainsInFewerBits(dot) && (dot.gain_ns ?? 0) > 0).map(({ precision }) => precision),
+    ),
+  ].map(precisionLabel);
   return (
     <header class="headline span-all">
       <h2>
@@ -41,7 +50,9 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
         <p>
           The ops whose work is known could gain at most{" "}
           <strong>{formatPerIteration(gain, { iterations, summed: iterations })}</strong>,{" "}
-          <strong>{formatShare(gain / kernels)}</strong> of the kernel time. <IterationGain />
+          <strong>{formatShare(gain / kernels)}</strong> of the kernel time
+          {fewerBits.length > 0 &&
+            `, counting the 16-bit rates for what is multiplied in ${fewerBits.join(" and ")}`}. <IterationGain />
         </p>
       )}
       <p class="model-line">

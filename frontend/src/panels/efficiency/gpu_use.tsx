@@ -18,7 +18,7 @@ import { boundsOfRow } from "../../model/bounds";
 import { COLLECTIVE } from "../../model/families";
 import { splitPath } from "../../model/kernel_name";
 import { withGraphsNs } from "../../model/kernel_time";
-import { precisionLabel } from "../../model/precisions";
+import { gainsInFewerBits, precisionLabel } from "../../model/precisions";
 import { showingOp } from "../../model/url_state";
 
 interface GpuUseProps {
@@ -124,7 +124,11 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
       {onUnits !== null && <Meter label={`On ${matrixUnit}s`} fraction={onUnits} value="" />}
       <p>
         {formatPerIteration(numberOf(row, "gpu_time_ns"), scope, ` of ${key === "" ? "kernel" : "GPU"} time`)}
-        {gain !== null && gain > 0 && <>, of which {formatMean(gain, scope)} could be gained</>}
+        {gain !== null && gain > 0 && (
+          <>
+            , of which {formatMean(gain, scope)} could be gained{gainsInFewerBits(row) && " in 16 bits"}
+          </>
+        )}
         {bounds !== "" && <>; bound by {bounds}</>}.
       </p>
       <CauseNote row={row} />
@@ -211,7 +215,11 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       />
       <p>
         {formatPerIteration(numberOf(row, "kernel_ns"), scope, " of kernel time")}
-        {gain !== null && gain > 0 && <>, of which {formatMean(gain, scope)} could be gained</>}
+        {gain !== null && gain > 0 && (
+          <>
+            , of which {formatMean(gain, scope)} could be gained{gainsInFewerBits(row) && " in 16 bits"}
+          </>
+        )}
         {textOf(row, "bound") !== "" && <>; bound by {textOf(row, "bound")}</>}
         {waves !== null && (
           <>

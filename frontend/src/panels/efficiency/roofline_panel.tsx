@@ -7,7 +7,7 @@ import { navigate, useUrl, useUrlSet } from "../../frame/url";
 import type { SelectedGroup } from "../../frame/use_op_rates";
 import { formatCount, formatCounted } from "../../format/number";
 import { precisionColour, precisionLabel } from "../../model/precisions";
-import { products, roofsOf } from "../../model/roofline";
+import { products, roofsOf, undrawnSentence } from "../../model/roofline";
 import { useOneStop } from "../../components/walking";
 
 /** In the URL a precision without a name needs one. */
@@ -15,10 +15,12 @@ const word = (precision: string): string => (precision === "" ? "none" : precisi
 
 interface RooflinePanelProps {
   rates: EfficiencyResponse;
+  /** All kernel time, of as many iterations as the times of `rates`. */
+  whole: number;
   group: SelectedGroup | null;
 }
 
-export function RooflinePanel({ rates, group }: RooflinePanelProps) {
+export function RooflinePanel({ rates, whole, group }: RooflinePanelProps) {
   const { matrixUnit } = useScope();
   const row = useOneStop<HTMLUListElement>();
   const [words, toggle] = useUrlSet("roofline.hidden");
@@ -70,6 +72,7 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
           navigate({ "eff.row": own, "eff.dot": alike, "gains.row": null });
         }}
       >
+        {undrawnSentence(rates, whole) !== "" && <span>{undrawnSentence(rates, whole)}</span>}
         {roofs === null ? (
           <span>No roofs: the published rates of this GPU are not known here.</span>
         ) : (

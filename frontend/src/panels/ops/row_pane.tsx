@@ -21,6 +21,7 @@ import { eligibilitySentence } from "../../model/causes";
 import { shortKernelName, splitPath } from "../../model/kernel_name";
 import { boundsOfRow } from "../../model/bounds";
 import { COLLECTIVE, NO_KERNELS } from "../../model/families";
+import { gainsInFewerBits } from "../../model/precisions";
 import { showingOp, type Changes } from "../../model/url_state";
 
 interface RowPaneProps {
@@ -140,8 +141,7 @@ function Words({ row, children }: WordsProps) {
         <p>
           Could gain at most <strong>{formatPerIteration(gain, scope)}</strong>
           {kernels !== null && kernels > 0 && `, ${formatShare(gain / kernels)} of its kernel time`}, at the GPU's
-          published rates{WITH_MORE_BITS.has(textOf(row, "precision")) && ", of 16 bits where it multiplies matrices"}.{" "}
-          <IterationGain />
+          published rates{gainsInFewerBits(row) && ", of 16 bits where it multiplies matrices"}. <IterationGain />
         </p>
       )}
     </>
@@ -153,9 +153,6 @@ function isPartly(row: Row): boolean {
   const share = numberOf(row, "tensor_core_fraction");
   return share !== null && share > 0.01 && share < 0.99;
 }
-
-/** Precisions whose matrix multiplications are compared with the rates of 16 bits. */
-const WITH_MORE_BITS: ReadonlySet<string> = new Set(["fp32", "tf32"]);
 
 interface OpPaneProps {
   op: string;
