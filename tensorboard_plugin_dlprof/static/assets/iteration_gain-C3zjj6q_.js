@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Di as e,Ja as t,ea as n,gr as r,jr as i}from"./frame-nlu-wKEf.js";var a=.85,o=t=>t===null||t<=0||t>=a?``:`Kernels run for ${e(t)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let e=o(r().busy);return e===``?null:n(t,{children:[e,` `,n(i,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
