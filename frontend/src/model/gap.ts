@@ -22,3 +22,43 @@ export function gapInWords(gap: TimelineGap, view: View, unit: string): string {
   const { duration, cause } = seenGap(gap, view);
   return `Gap of ${formatDuration(duration)}, ${partKinds(unit).find(({ key }) => key === cause)?.label ?? cause}`;
 }
+
+/** Starts and ends are told to so many ns by whoever marks them. */
+export const NEAR_NS = 1_000;
+
+interface Shown {
+  view: View;
+  /** What is loaded: of a block that reaches its edges nobody knows here where it ends. */
+  known: View;
+  /** Stretches that are pointed out. */
+  marked: readonly View[];
+  /** Whether a gap is as long as the window shows of it. */
+  cut: boolean;
+}
+
+const isWithin = (block: View, { from, to }: View): boolean => block.from > from && block.to < to;
+const length = ({ from, to }: View): string => formatDuration(to - from);
+
+/** How long a block is in words, as far as the loaded window tells. */
+export const lengthIn = (block: View, known: View): string =>
+  isWithin(block, known) ? length(block) : `at least ${length(block)}`;
+
+/**
+ * What stands on a block of idle time, the first that fits, and where. A stretch in it that is pointed out has its own length on it. Where
+ * the window shows only part of a block, no length is told: what is seen would pass for the whole.
+ */
+export function blockLabel(
+  block: View,
+  cause: string,
+  { view, known, marked, cut }: Shown,
+): { on: View; texts: string[] } {
+  const mark = marked.find(({ from, to }) => from >= block.from - NEAR_NS && to <= block.to + NEAR_NS);
+  if (mark !== undefined) {
+    const part = length(mark);
+    const isPart = isWithin(block, known) && part !== length(block);
+    return { on: mark, texts: [...(isPart ? [`${cause} ${part} of ${length(block)}`] : []), `${cause} ${part}`, part] };
+  }
+  const [from, to] = seenOf(block.from, block.to - block.from, view);
+  const isWhole = isWithin(block, known) && from === block.from && to === block.to;
+  return { on: block, texts: [...(isWhole || cut ? [`${cause} ${length({ from, to })}`] : []), cause] };
+}

@@ -4,11 +4,12 @@
  */
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
-import { formatDuration, formatTimestamp } from "../../format/time";
+import { formatTimestamp } from "../../format/time";
 import type { Bins, TimelineHits, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
 import { shortKernelName, withoutVersion } from "../../model/kernel_name";
 import { contrast } from "../../model/shades";
-import { binClass, binShare, classColour, lanesOf, seenOf, type TrackRow } from "../../model/timeline";
+import { blockLabel, NEAR_NS } from "../../model/gap";
+import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
 
 export interface Palette {
@@ -117,6 +118,8 @@ export interface Scene {
   hits: TimelineHits | null;
   /** The words for idle time, by class. */
   causes: readonly string[];
+  /** Whether a gap is as long as the window shows of it, as tables below the window count. */
+  cut: boolean;
 }
 
 export const AXIS_HEIGHT = 18;
@@ -222,7 +225,7 @@ function drawRow(
   top: number,
   at: (time: number) => number,
   scale: number,
-  { view, palette, width, causes, marked }: Scene,
+  { view, palette, width, causes, marked, cut }: Scene,
   strips: Strips,
 ): void {
   const kind: TrackKind = row.kind === "idle" || row.kind === "more" || row.kind === "group" ? "device" : row.kind;
@@ -266,15 +269,18 @@ function drawRow(
     context.fillRect(x, above, wide > 3 ? wide - 0.75 : wide, thick - (lanes > 1 ? 1 : 0));
     drawn = x + 0.5;
     if (wide < LABEL_PIXELS || thick < 11) continue;
-    const from = Math.max(x, 0) + 3;
-    const room = Math.min(right, width) - from - 3;
-    const name = track.names?.[items.name?.[number] ?? -1] ?? "";
-    let text = fitted(context, itemName(name, kind), room);
+    let place = { from: x, to: right };
+    let label = (room: number): string =>
+      fitted(context, itemName(track.names?.[items.name?.[number] ?? -1] ?? "", kind), room);
     if (kind === "device") {
+      const block = { from: start, to: start + (items.duration[number] ?? 0) };
       const cause = causes[items.class[number] ?? 0] ?? "";
-      const [first, last] = seenOf(start, items.duration[number] ?? 0, view);
-      text = firstFitting(context, [`${cause} ${formatDuration(last - first)}`, cause], room);
+      const { on, texts } = blockLabel(block, cause, { view, known: answer, marked, cut });
+      place = { from: at(on.from), to: at(on.to) };
+      label = (room) => firstFitting(context, texts, room);
     }
+    const from = Math.max(place.from, 0) + 3;
+    const text = label(Math.min(place.to, width) - from - 3);
     context.fillStyle = colour.onIt;
     if (text !== "") context.fillText(text, from, above + thick / 2 + 0.5);
   }
@@ -286,9 +292,6 @@ function drawRow(
       context.strokeRect(at(mark.from), y - 1, Math.max((mark.to - mark.from) * scale, 1), high + 2);
     }
 }
-
-/** Starts and ends are told to so many ns by whoever marks them. */
-const NEAR_NS = 1_000;
 
 /** Whether a row shows what is marked: one of its items, or a gap, which may have several causes. */
 function isMarked(mark: View, items: NonNullable<TrackData["items"]>, origin: number, idle: boolean): boolean {

@@ -77,7 +77,9 @@ export function TimelineStrip(props: TimelineStripProps) {
     ];
   }, [overview, wanted, host]);
   const tracks = useMemo(() => [...new Set(asking.map(({ track }) => track))], [asking]);
-  const { answer, error } = useWindow(profile, round, view, view, width, tracks);
+  // What begins before it or ends after it is told as long as it is.
+  const whole = overview === null ? view : { from: overview.start, to: overview.stop };
+  const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
   const rows = useMemo(() => {
     const loaded = new Map((answer?.tracks ?? []).map((track) => [track.id, track]));
     const communication = overview?.classes.stream?.indexOf("communication") ?? -1;
@@ -117,6 +119,7 @@ export function TimelineStrip(props: TimelineStripProps) {
           marked={marked}
           lines={[]}
           dragged={null}
+          cut={false}
           label={`Timeline of ${formatDuration(view.to - view.from)}`}
           onWidth={setWidth}
           onSelect={(selected) =>

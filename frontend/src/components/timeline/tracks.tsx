@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
+import { lengthIn } from "../../model/gap";
 import { cutLabel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
 import type { TimelineHits, TimelineOverview, TimelineWindow } from "../../api/types";
@@ -29,6 +30,8 @@ interface TracksProps {
   lines: Scene["lines"];
   dragged: View | null;
   hits?: TimelineHits | null;
+  /** Whether a gap is as long as the window shows of it, as tables below count it. */
+  cut?: boolean;
   label: string;
   onView?: (view: View) => void;
   onWidth?: (width: number) => void;
@@ -69,7 +72,7 @@ const itemLines = (name: string, kind: string, duration: number, label: string):
 const NAMED = /^(?:range|op|call|stream)$/;
 
 export function Tracks(props: TracksProps) {
-  const { overview, answer, rows, view, zero = 0, whole, marked, lines, dragged, hits = null } = props;
+  const { overview, answer, rows, view, zero = 0, whole, marked, lines, dragged, hits = null, cut = true } = props;
   const { matrixUnit } = useScope();
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -100,10 +103,14 @@ export function Tracks(props: TracksProps) {
         element.height = high;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      draw(context, { view, zero, answer, rows, palette, width, marked, lines, dragged, hits, causes }, strips.current);
+      draw(
+        context,
+        { view, zero, answer, rows, palette, width, marked, lines, dragged, hits, causes, cut },
+        strips.current,
+      );
     });
     return () => cancelAnimationFrame(frame);
-  }, [view, zero, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes]);
+  }, [view, zero, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes, cut]);
 
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
   const rowAt = (y: number): number => {
@@ -139,8 +146,9 @@ export function Tracks(props: TracksProps) {
     }
     const label = wordOf(items.class[target.item] ?? 0);
     const seen = (start = 0, duration = 0): string => {
-      const [first, last] = seenOf(answer.from + start, duration, view);
-      return formatDuration(last - first);
+      const from = answer.from + start;
+      const [first, last] = seenOf(from, duration, view);
+      return cut ? formatDuration(last - first) : lengthIn({ from, to: from + duration }, answer);
     };
     if (kind === "device") {
       const part = seen(items.start[target.item], items.duration[target.item]);
