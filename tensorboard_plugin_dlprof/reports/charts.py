@@ -29,15 +29,31 @@ def stacked_bar(name: str, parts: Sequence[Part], whole: float | None = None) ->
     of_all = sum(part.size for part in parts)
     total = of_all if whole is None else whole
     marks, x = [], 0.0
-    for part in parts:
+    for part in cut_at(parts, total):
         width = WIDTH * part.size / total if total else 0.0
         if width:
             marks.append(_rect(x, 0, width, _BAR_HEIGHT, part))
         x += width
     if of_all > total:
-        at = 0.94 * WIDTH
+        at = BROKEN_AT * WIDTH
         marks.append(_break((at, _BAR_HEIGHT), (at + 8, 0), (at + 14, 0), (at + 6, _BAR_HEIGHT)))
     return _svg(name, _BAR_HEIGHT, marks)
+
+
+BROKEN_AT = 0.88
+"""Where a bar that goes on beyond its scale has its gap."""
+
+
+def cut_at(parts: Sequence[Part], most: float) -> Sequence[Part]:
+    """The parts as far as a scale goes: a bar that goes on beyond it ends, behind its gap, with the part that is most
+    of it, as on the pages (``frontend/src/model/chart.ts``)."""
+    if sum(part.size for part in parts) <= most:
+        return parts
+    drawn, room = [], BROKEN_AT * most
+    for part in parts:
+        drawn.append(part._replace(size=min(part.size, room)))
+        room -= drawn[-1].size
+    return [*drawn, max(parts, key=lambda part: part.size)._replace(size=(1 - BROKEN_AT) * most)]
 
 
 def _break(*corners: tuple[float, float]) -> str:
@@ -69,18 +85,19 @@ def columns(name: str, stacks: Sequence[Sequence[Part]], most: float | None = No
     highest = max((sum(part.size for part in stack) for stack in stacks), default=0)
     if most is not None:
         highest = min(highest, most)
+    broken_at = (1 - BROKEN_AT) * _COLUMNS_HEIGHT
     width = WIDTH / max(len(stacks), 1)
     gap = 2 if width > 6 else 0
     marks = []
     for position, stack in enumerate(stacks):
         y = float(_COLUMNS_HEIGHT)
-        for part in stack:
-            height = min(_COLUMNS_HEIGHT * part.size / highest if highest else 0.0, y)
+        for part in cut_at(stack, highest):
+            height = _COLUMNS_HEIGHT * part.size / highest if highest else 0.0
             y -= height
             if height:
                 marks.append(_rect(position * width, y, max(width - gap, 0.5), height, part))
         if highest < sum(part.size for part in stack):
-            left, right, at = position * width, (position + 1) * width - gap, 0.12 * _COLUMNS_HEIGHT
+            left, right, at = position * width, (position + 1) * width - gap, broken_at
             marks.append(_break((left, at), (right, at - 6), (right, at), (left, at + 6)))
     return _svg(name, _COLUMNS_HEIGHT, marks)
 

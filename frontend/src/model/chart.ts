@@ -51,6 +51,25 @@ export function ticks(largest: number, most = 5): number[] {
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
+/** Where a bar that goes on beyond its scale has its gap. */
+export const BROKEN_AT = 0.88;
+
+/**
+ * The parts of a bar as far as a scale goes: one that goes on beyond it ends, behind its gap, with the part that is most of it, as in
+ * reports (`reports/charts.py`).
+ */
+export function cutAt<Part extends { ns: number }>(parts: readonly Part[], most: number): readonly Part[] {
+  const longest = parts.reduce<Part | undefined>((a, b) => (a !== undefined && a.ns >= b.ns ? a : b), undefined);
+  if (longest === undefined || parts.reduce((sum, { ns }) => sum + ns, 0) <= most) return parts;
+  let room = BROKEN_AT * most;
+  const drawn = parts.map((part) => {
+    const ns = Math.min(part.ns, room);
+    room -= ns;
+    return { ...part, ns };
+  });
+  return [...drawn, { ...longest, ns: (1 - BROKEN_AT) * most }];
+}
+
 /** A tick in words: whole numbers grouped, every digit of small ones. */
 export const tickLabel = (mark: number): string => (mark >= 1 ? exactNumber(mark) : String(mark));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { iterationRow, PARTS } from "../testing/builders";
-import { apart, captions, labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
+import { apart, captions, cutAt, labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
 import {
   barLayout,
   barParts,
@@ -22,6 +22,19 @@ describe("labels above bars", () => {
     const [near, largest, far] = [1, 20, 2].map((value, i) => ({ x: [100, 130, 300][i] ?? 0, value }));
     const bars = [near, largest, far].flatMap((bar) => bar ?? []);
     expect([...apart(bars, 52)]).toEqual([largest, far]);
+  });
+});
+
+describe("a bar that goes on beyond its scale", () => {
+  it("ends with the part that is most of it, behind its gap", () => {
+    const parts = [60, 20, 900].map((ns, i) => ({ key: ["kernels", "loader", "host"][i], ns }));
+    expect(cutAt(parts, 1000)).toEqual(parts);
+    expect(cutAt(parts, 50).map(({ key, ns }) => [key, ns])).toEqual([
+      ["kernels", 44],
+      ["loader", 0],
+      ["host", 0],
+      ["host", 6],
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Iterations as stacked bars of the parts of a step, as high as there is room, with the line of their median; what is far above it is cut, and says how long it is. */
 import { formatCount } from "../../format/number";
 import { axisUnit, formatDuration, readableAndExact } from "../../format/time";
-import { apart, labelStep, rectangle, ticks } from "../../model/chart";
+import { apart, BROKEN_AT, cutAt, labelStep, rectangle, ticks } from "../../model/chart";
 import { barLayout, longestShown, medianNs } from "../../model/iterations";
 import type { StepIteration } from "../../model/step";
 import type { Changes } from "../../model/url_state";
@@ -72,8 +72,8 @@ export function StepChart({ iterations, to }: StepChartProps) {
             return (
               <ViewLink key={each.number} to={to(each)} tip={tip} label={tip.replaceAll("\n", ", ")} class="step-bar">
                 <rect class="hit" x={i * layout.pitch} y={0} width={layout.pitch} height={plotHeight} />
-                <Stack iteration={each} x={x} width={layout.width} y={y} />
-                {cut && <Break x={x} width={layout.width} y={plotHeight * 0.12} />}
+                <Stack iteration={each} x={x} width={layout.width} top={top} y={y} />
+                {cut && <Break x={x} width={layout.width} y={plotHeight * (1 - BROKEN_AT)} />}
                 {labelled.has(cutBars[i] ?? NO_BAR) && (
                   <text class="axis-text" x={x + layout.width / 2} y={-4} text-anchor="middle">
                     {formatDuration(each.wall_ns)}
@@ -108,11 +108,13 @@ interface StackProps {
   iteration: StepIteration;
   x: number;
   width: number;
+  /** How long a bar may be before it is cut. */
+  top: number;
   y: (ns: number) => number;
 }
 
 /** From the bottom up; what is left out of means is pale, or one grey bar where its parts are not known. */
-function Stack({ iteration, x, width, y }: StackProps) {
+function Stack({ iteration, x, width, top, y }: StackProps) {
   if (iteration.segments.length === 0)
     return <path class="left-out" d={rectangle(x, y(iteration.wall_ns), width, y(0) - y(iteration.wall_ns))} />;
   let below = 0;
@@ -123,12 +125,12 @@ function Stack({ iteration, x, width, y }: StackProps) {
         <path fill="var(--panel)" d={rectangle(x, y(iteration.wall_ns), width, y(0) - y(iteration.wall_ns))} />
       )}
       <g class={iteration.typical ? undefined : "bars-outside"}>
-        {iteration.segments.map(({ key, ns, colour }) => {
+        {cutAt(iteration.segments, top).map(({ ns, colour }, place) => {
           const bottom = y(below);
           below += ns;
           return (
             <path
-              key={key}
+              key={place}
               d={rectangle(x, y(below), width, bottom - y(below))}
               fill={colour}
               shape-rendering="crispEdges"

@@ -12,7 +12,7 @@ import { textWidth } from "../../components/text_width";
 import { formatCount, withinSentence } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
-import { captionBaseline, captions, rectangle, ticks, type Box } from "../../model/chart";
+import { BROKEN_AT, captionBaseline, captions, cutAt, rectangle, ticks, type Box } from "../../model/chart";
 import {
   axisLabels,
   meanBar,
@@ -110,7 +110,6 @@ export function Bars(props: BarsProps) {
     plotHeight,
     topNs,
   );
-  const why = (row: Bar): string => (row.profiled ? partIn(odd.get(row.iteration), label) : whyOutside(row));
   const note = (row: Bar): string => [noteOf(row), overIn(odd.get(row.iteration), label)].filter(Boolean).join(". ");
 
   const xOf = (iteration: number): number => (iteration - window.from) * scaleX;
@@ -249,7 +248,7 @@ export function Bars(props: BarsProps) {
               />
             )}
             <Captions
-              {...{ placed, hidden, odd, why, topNs, plotWidth, plotHeight }}
+              {...{ placed, hidden, odd, label, whyOutside, topNs, plotWidth, plotHeight }}
               grips={[
                 ...(start === null ? [] : [gripBox(xOf(start))]),
                 ...(stop === null ? [] : [gripBox(xOf(stop + 1) - GRIP)]),
@@ -321,8 +320,9 @@ interface CaptionsProps {
   placed: readonly PlacedBar[];
   hidden: ReadonlySet<string>;
   odd: ReadonlyMap<number, Excess>;
-  /** The reason of a bar in a word or two; empty where it is not known. */
-  why: (row: Bar) => string;
+  label: (key: BarClass) => string;
+  /** Why an iteration is outside of the aggregation, where it is known. */
+  whyOutside: (row: Bar) => string;
   /** Where the boundaries of the aggregation are taken. */
   grips: readonly Box[];
   topNs: number;
@@ -341,14 +341,15 @@ const FEW_CAPTIONS = 6;
  * What is said of bars unlike the others, where there is room: by how much they differ from the median, and which part makes them so.
  * Those that go on beyond the axis have a gap; how long these are where there is no median to compare with.
  */
-function Captions({ placed, hidden, odd, why, grips, topNs, plotWidth, plotHeight }: CaptionsProps) {
+function Captions({ placed, hidden, odd, label, whyOutside, grips, topNs, plotWidth, plotHeight }: CaptionsProps) {
   const bars = placed.map(({ row, x, width }) => {
     const over = odd.get(row.iteration)?.over_ns ?? 0;
     const cut = row.duration_ns > topNs;
     const size =
       over === 0 ? formatDuration(row.duration_ns) : `${over < 0 ? MINUS : "+"}${formatDuration(Math.abs(over))}`;
     const top = cut ? 0 : plotHeight * (1 - Math.min(drawnNs(row, hidden) / topNs, 1));
-    const lines = [size, why(row)].filter(Boolean);
+    const outside = row.profiled ? "" : whyOutside(row);
+    const lines = [[size, outside].filter(Boolean).join(", "), partIn(odd.get(row.iteration), label)].filter(Boolean);
     return { row, cut, over: Math.abs(over), lines, left: x, right: x + width, top, bottom: plotHeight };
   });
   const inOrder = bars.filter(({ over, cut }) => over > 0 || cut).sort((a, b) => b.over - a.over);
@@ -361,7 +362,7 @@ function Captions({ placed, hidden, odd, why, grips, topNs, plotWidth, plotHeigh
           <path
             key={row.iteration}
             class="axis-break"
-            d={`M${left - 2} ${plotHeight * 0.12 + 5}L${right + 2} ${plotHeight * 0.12 - 5}`}
+            d={`M${left - 2} ${plotHeight * (1 - BROKEN_AT) + 5}L${right + 2} ${plotHeight * (1 - BROKEN_AT) - 5}`}
           />
         ))}
       {captions(wanted, [...grips, ...bars], plotWidth, captionWidth).map((caption) =>
@@ -420,7 +421,7 @@ function pathsOf(
   const pieces = new Map<BarClass, string[]>();
   for (const { row, x, width } of placed) {
     let below = 0;
-    for (const { key, ns } of barParts(row, hidden)) {
+    for (const { key, ns } of cutAt(barParts(row, hidden), topNs)) {
       const tall = (ns / topNs) * height;
       const list = pieces.get(key) ?? [];
       list.push(rectangle(x, height - below - tall, width, tall));
