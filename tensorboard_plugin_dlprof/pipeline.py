@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,7 @@ from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
 from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
 from tensorboard_plugin_dlprof.analysis.tables import Feedback, Verdict
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.store import release_freed, spill_columns
@@ -42,6 +44,7 @@ from tensorboard_plugin_dlprof.database.writer import Judgement, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, candidate_of, diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
+from tensorboard_plugin_dlprof.diagnosis.headline import without_gpu
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError, UnfitDatabase
@@ -197,12 +200,13 @@ def judgement(profile: Profile, aggregation: Aggregation, source: str) -> Judgem
     """What the expert system makes of an aggregation. ``source`` is the name of the imported file."""
     feedback, advice = _advice(profile, aggregation)
     release_freed()
-    result = Judgement(feedback, advice, _diagnosis(profile, advice, source), broken_rules(profile, aggregation))
+    diagnosis = _diagnosis(profile, aggregation, advice, source)
+    result = Judgement(feedback, advice, diagnosis, broken_rules(profile, aggregation))
     release_freed()
     return result
 
 
-def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] | None:
+def _diagnosis(profile: Profile, aggregation: Aggregation, advice: Advice, source: str) -> dict[str, Any] | None:
     """The diagnosis of the typical iterations as data; None if the advice is not about these."""
     diagnosis = advice.verdict.diagnosis
     if (
@@ -211,14 +215,30 @@ def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] 
         or diagnosis.selected != diagnosis.typical.selected
     ):
         return None
-    return _as_data(diagnosis, source, advice.verdict, of_page=True)
+    return _as_data(diagnosis, aggregation, source, advice.verdict, of_page=True)
 
 
-def _as_data(diagnosis: Diagnosis, source: str, verdict: Verdict, *, of_page: bool) -> dict[str, Any]:
+def _as_data(
+    diagnosis: Diagnosis, aggregation: Aggregation, source: str, verdict: Verdict, *, of_page: bool
+) -> dict[str, Any]:
     data = as_data(diagnosis, source, as_findings(diagnosis.profile, verdict), of_page=of_page)
     if not diagnosis.devices and diagnosis.profile.memory_histories:
         data["headline"] = f"No GPU work was recorded, only memory. {memory_headline(diagnosis.profile)}"
+    elif not diagnosis.devices:
+        data["headline"] = _of_the_host(diagnosis.profile, aggregation)
     return data
+
+
+def _of_the_host(profile: Profile, aggregation: Aggregation) -> str:
+    """What takes the time of ops on the CPU, in the groups of the tables."""
+    spent: Counter[tuple[str, str]] = Counter()
+    nodes = aggregation.op_nodes
+    for row, time in zip(nodes.op.tolist(), nodes.times.cpu.sum.tolist(), strict=True):
+        op = profile.ops[row]
+        spent[path_pattern(op.name), op.direction] += time
+    groups = [(path, time) for (path, _), time in spent.items()]
+    marked = aggregation.candidate.source != "whole_capture"
+    return without_gpu(groups, len(aggregation.iterations.iter_value) if marked else 0)
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:
@@ -278,8 +298,9 @@ def diagnose_source(
         bounds = int(values[diagnosis.selected[0]]), int(values[diagnosis.selected[-1]])
     label = None if candidate is profile.iterations[0] else candidate.label
     selection = Selection(None, bounds[0], bounds[1], label)
-    verdict = _advice(profile, aggregate(profile, selection))[1].verdict
-    return _as_data(diagnosis, source.name, verdict, of_page=of_page)
+    aggregation = aggregate(profile, selection)
+    verdict = _advice(profile, aggregation)[1].verdict
+    return _as_data(diagnosis, aggregation, source.name, verdict, of_page=of_page)
 
 
 def diagnosis_or_none(database: Path, positions: tuple[int, int] | None) -> dict[str, Any] | None:
@@ -365,7 +386,7 @@ def import_dlprof_database(source: Path, database: Path, progress: Progress) -> 
                 if not new.execute("SELECT 1 FROM ext_device_peaks").fetchone():
                     write_device_peaks(new, advice.efficiency.peaks)
                 write_advice(new, number, profile, aggregation, advice, ids.texts, op_ids)
-                diagnosis = _diagnosis(profile, advice, source.name)
+                diagnosis = _diagnosis(profile, aggregation, advice, source.name)
                 if diagnosis is not None and not new.execute("SELECT 1 FROM ext_diagnosis").fetchone():
                     write_diagnosis(new, diagnosis)
 

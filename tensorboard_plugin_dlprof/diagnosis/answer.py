@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.columns.group import begins_new, stable_order
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
-from tensorboard_plugin_dlprof.diagnosis.headline import headline
+from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK, Longest, headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
 from tensorboard_plugin_dlprof.diagnosis.places import names_of
 from tensorboard_plugin_dlprof.diagnosis.queue import Launches, QueueTimes, launches_of, queue_times, ran_ahead
@@ -373,7 +373,7 @@ def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]]) -> str:
         rows: those of each GPU, from ``rows_of``.
     """
     if not diagnosis.devices:
-        return "No GPU work was recorded."
+        return NO_GPU_WORK
     devices, info = working(diagnosis), diagnosis.profile.info
     worst = min(devices, key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
     parts, queued = diagnosis.mean(worst.parts_ns), diagnosis.mean(worst.queued_ns)
@@ -396,8 +396,22 @@ def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]]) -> str:
         lacks_work="missing_work" in diagnosis.lower_bound,
         capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
         median_ns=int(np.median(wall)) if len(wall) else 0,
+        longest=_longest(diagnosis, worst),
         whose=whose,
         places={part: place_of_most(rows[worst.device], part, int(parts[part])) for part in _NAMED},
+    )
+
+
+def _longest(diagnosis: Diagnosis, device: DeviceDiagnosis) -> Longest | None:
+    """The longest of the iterations that means are made of; None where there is one."""
+    if len(diagnosis.selected) < 2:
+        return None
+    position = max(diagnosis.selected, key=lambda each: int(diagnosis.wall_ns[each]))
+    return Longest(
+        str(diagnosis.candidate.values[position]),
+        int(diagnosis.wall_ns[position]),
+        {part: int(device.parts_ns[position, part]) for part in Part},
+        int(diagnosis.wall_ns[position]) / max(int(diagnosis.wall_ns[diagnosis.selected].sum()), 1),
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
+from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.windows import few_make_the_mean
@@ -13,6 +14,7 @@ from tensorboard_plugin_dlprof.units import percentage, short_duration
 _CAUSES = {
     Part.COMMUNICATION: "exposed communication costs",
     Part.COPY: "exposed copies cost",
+    Part.QUEUED: "queued work costs",
     Part.BLOCKED: "calls that block the host cost",
     Part.LAUNCHING: "launching costs",
     Part.HOST_OP: "ops on the CPU cost",
@@ -32,8 +34,47 @@ _CRUMB = 0.05
 _NEXT_TO_NOTHING = 0.01
 """Share of the time below which a kind of computing is not named."""
 
+_MOST = 0.5
+
+_FAR = 3
+"""So many times the median, a mean says nothing of any iteration."""
+
 _BEFORE_A_VOWEL = re.compile(r"8|1[18]\D")
 """Numbers that are spoken with a vowel first: 8, 11, 18 and what begins with 8."""
+
+
+NO_GPU_WORK = "This recording holds no GPU work."
+
+
+def without_gpu(groups: Sequence[tuple[str, int]], iterations: int) -> str:
+    """The sentence about a recording in which no GPU worked: what takes the time of its ops on the host.
+
+    Args:
+        groups: of ops: their path, and the time of their calls on all threads in ns.
+        iterations: in how many iterations; 0 if none are marked.
+    """
+    total = sum(time for _, time in groups)
+    if total <= 0:
+        return NO_GPU_WORK
+    group, time = max(groups, key=lambda each: each[1])
+    most = "most" if 2 * time > total else "the largest part"
+    each = short_duration(round(time / max(iterations, 1))) + (" per iteration" if iterations else "")
+    return (
+        f"{NO_GPU_WORK} `{group}` takes {most} of the CPU time of its ops, summed over all threads: {each} "
+        f"({percentage(time / total)})."
+    )
+
+
+class Longest(NamedTuple):
+    """The longest of several iterations."""
+
+    name: str
+    """Its number, as it is shown."""
+    wall_ns: int
+    parts_ns: Mapping[Part, int]
+    """Of the GPU that computes least of all."""
+    share: float
+    """What it takes of the time of all."""
 
 
 def headline(
@@ -47,6 +88,7 @@ def headline(
     lacks_work: bool,
     capturing_ns: int = 0,
     median_ns: int = 0,
+    longest: Longest | None = None,
     whose: str = "",
     places: Mapping[Part, str] = {},
 ) -> str:
@@ -57,11 +99,12 @@ def headline(
         parts_ns: all parts of the GPU that computes least.
         marked: whether windows are iterations; else the only one is from the first to the last GPU work.
         unit: ``Tensor Core`` or ``Matrix Core``.
-        missing_ns: queued time in which something runs that was not recorded.
+        missing_ns: queued time that nothing recorded explains.
         is_lower_bound: whether work is missing from the recording.
         lacks_work: whether that takes so much of the time that nothing else explains it.
         capturing_ns: time in which graphs are captured, if it is most of the time: the host's work is part of it.
         median_ns: median length of the windows; it is told where few long ones make the mean.
+        longest: the longest window, where there are several; it is told where it takes most of their time.
         whose: which GPU that is, where others may be meant: ``on GPU 3``.
         places: by part, the place with most of its time, where one has.
     """
@@ -80,14 +123,13 @@ def headline(
     share = percentage(compute / wall_ns)
     if is_lower_bound:
         share = f"at least {'0 %' if share.startswith('under') else share}"
+    if longest is not None and longest.share > _MOST and wall_ns > _FAR * median_ns:
+        average = f"On average{f' {whose}' if whose else ''}, computing {share} of {short_duration(wall_ns)}."
+        return f"{_of_longest(median_ns, longest)} {average}"
     if compute >= _MOSTLY_COMPUTING * wall_ns:
         share += f" ({_computing(wall_ns, parts_ns, unit)})"
     start = f"Computing {share} of {whole}"
-    missing = "work that was not recorded takes" if lacks_work else "waits that nothing recorded explains cost"
     causes: list[tuple[int, str, Part | None]] = [(parts_ns[part], words, part) for part, words in _CAUSES.items()]
-    # The call that launched what ran next did not hold up what was queued, so no place is named.
-    causes.append((missing_ns, missing, None))
-    causes.append((parts_ns[Part.QUEUED] - missing_ns, "short waits of queued work cost", None))
     if capturing_ns:
         causes = [(capturing_ns, "capturing graphs takes", None)]
     time, words, part = max(causes, key=lambda cause: cause[0])
@@ -95,8 +137,23 @@ def headline(
         return f"{start}; nothing else takes more than {max(ceil(100 * time / wall_ns), 1)} %."
     most = "most of the rest" if 2 * time > wall_ns - compute else "the largest part of the rest"
     place = "" if part is None else places.get(part, "")
+    # The call that launched what ran next did not hold up what was queued.
+    if part == Part.QUEUED:
+        behind = "behind work that was not recorded" if lacks_work else "for reasons that were not recorded"
+        place = behind if missing_ns > _MOST * time else ""
     mostly = f" Mostly {place}." if place else ""
     return f"{start}; {words} {most}: {short_duration(time)} ({percentage(time / wall_ns)}).{mostly}"
+
+
+def _of_longest(median_ns: int, longest: Longest) -> str:
+    """Most iterations, and the one that makes the mean."""
+    part = max(longest.parts_ns, key=lambda part: longest.parts_ns[part])
+    doing = "computing" if part in COMPUTE else _CAUSES[part].rpartition(" ")[0]
+    most = f", {short_duration(longest.parts_ns[part])} of it {doing}"
+    return (
+        f"The median iteration takes {short_duration(median_ns)}; iteration {longest.name} alone took "
+        f"{short_duration(longest.wall_ns)}{most}."
+    )
 
 
 def _computing(wall_ns: int, parts_ns: Mapping[Part, int], unit: str) -> str:

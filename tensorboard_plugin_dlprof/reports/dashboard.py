@@ -47,7 +47,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     if tiles or not on_gpu:
         tiles += [*_tensor_cores(connection, scope, unit), *_peak(connection)]
     yield _figures(tiles if tiles or not on_gpu else key_figures(connection, scope, unit))
-    yield _notes(connection, scope)
+    yield _notes(connection, scope, "" if diagnosis is None else diagnosis["headline"])
     if diagnosis is not None and diagnosis["findings"]:
         yield from answer.changes(diagnosis)
     else:
@@ -145,9 +145,11 @@ def _figures(tiles: list[answer.Tile]) -> str:
     return f'<dl class="figures">{figures}</dl>' if tiles else ""
 
 
-def _notes(connection: sqlite3.Connection, scope: Scope) -> str:
+def _notes(connection: sqlite3.Connection, scope: Scope, headline: str) -> str:
+    """What the recording lacks; what the headline says of it is not said again."""
     notes = "".join(
-        f"<li>{escape(note['message'])} {escape(note['hint'])}</li>" for note in coverage_notes(connection, scope)
+        f"<li>{escape('' if note['message'] in headline else note['message'])} {escape(note['hint'])}</li>"
+        for note in coverage_notes(connection, scope)
     )
     return f'<ul class="notes">{notes}</ul>' if notes else ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tensorboard_plugin_dlprof.diagnosis.answer import Row, place_of_most
-from tensorboard_plugin_dlprof.diagnosis.headline import headline
+from tensorboard_plugin_dlprof.diagnosis.headline import Longest, headline, without_gpu
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
@@ -20,16 +20,20 @@ def _said(
     whose: str = "",
     at_least: bool = False,
     places: dict[Part, str] | None = None,
+    longest: Longest | None = None,
+    missing_ns: int = 0,
+    lacks_work: bool = False,
 ) -> str:
     return headline(
         sum(parts.values()),
         dict.fromkeys(Part, 0) | parts,
         marked=marked,
         unit="Tensor Core",
-        missing_ns=0,
+        missing_ns=missing_ns,
         is_lower_bound=at_least,
-        lacks_work=False,
+        lacks_work=lacks_work,
         median_ns=median_ns,
+        longest=longest,
         whose=whose,
         places=places or {},
     )
@@ -41,6 +45,40 @@ def test_a_mean_that_few_long_iterations_make_is_said_to_be_one() -> None:
     assert _said(median_ns=150_000).startswith(f"{on_average}; ")
     assert _said(median_ns=150_000, whose="on GPU 0").startswith(f"{on_average} on GPU 0; ")
     assert _said(median_ns=490_000).startswith("Computing 24.0 % of a 500 µs iteration; ")
+
+
+def test_one_iteration_that_takes_most_of_the_time_is_told_beside_the_median() -> None:
+    """The mean is neither's: it comes last, with what is computed of it."""
+    longest = Longest("8", 5_000_000, {Part.COMPUTE_OTHER: 100_000, Part.HOST_CODE: 4_900_000}, 0.6)
+    said = "The median iteration takes 150 µs; iteration 8 alone took 5.00 ms, 4.90 ms of it other code on the CPU."
+    assert _said(median_ns=150_000, longest=longest) == f"{said} On average, computing 24.0 % of 500 µs."
+    assert _said(median_ns=150_000, longest=longest, whose="on GPU 0").endswith(
+        "On average on GPU 0, computing 24.0 % of 500 µs."
+    )
+    queued = longest._replace(parts_ns={Part.QUEUED: 3_000_000, Part.COMPUTE_OTHER: 2_000_000})
+    assert "3.00 ms of it queued work." in _said(median_ns=150_000, longest=queued)
+    for median_ns, each in ((170_000, longest), (150_000, longest._replace(share=0.4))):
+        assert _said(median_ns=median_ns, longest=each).startswith("Computing 24.0 % of a 500 µs iteration on average")
+
+
+def test_without_gpu_work_it_says_what_the_host_does() -> None:
+    """By group of ops, as the table below it; threads work at the same time, so that an iteration may be shorter."""
+    groups = [("/all_reduce", 2_135_455_920), ("/backward", 36_437_985), ("/linear", 135_000_000)]
+    start = "This recording holds no GPU work."
+    takes = "takes most of the CPU time of its ops, summed over all threads"
+    assert without_gpu(groups, 5) == f"{start} `/all_reduce` {takes}: 427 ms per iteration (92.6 %)."
+    assert without_gpu(groups, 0) == f"{start} `/all_reduce` {takes}: 2.14 s (92.6 %)."
+    assert "takes the largest part of the CPU time" in without_gpu([("/a", 4), ("/b", 3), ("/c", 3)], 1)
+    assert without_gpu([], 5) == without_gpu([("/a", 0)], 5) == start
+
+
+def test_queued_work_is_one_time_whatever_it_waits_for() -> None:
+    """As the bar has it; what nothing recorded explains is said of it where it is most."""
+    parts = {Part.COMPUTE_OTHER: 2_000_000, Part.QUEUED: 53_600_000, Part.LAUNCHING: 7_000_000}
+    said = "Computing 3.2 % of a 62.6 ms iteration; queued work costs most of the rest: 53.6 ms (85.6 %)."
+    assert _said(parts, missing_ns=20_000_000) == said
+    assert _said(parts, missing_ns=53_400_000) == f"{said} Mostly for reasons that were not recorded."
+    assert _said(parts, missing_ns=53_400_000, lacks_work=True) == f"{said} Mostly behind work that was not recorded."
 
 
 @pytest.mark.parametrize(

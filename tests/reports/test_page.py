@@ -181,7 +181,8 @@ def test_a_recording_without_gpu_work_says_so_and_has_no_empty_panels(tmp_path: 
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
     text = plain(stream.getvalue())
-    assert "<p class=answer>No GPU work was recorded.</p>" in text
+    assert "<p class=answer>This recording holds no GPU work. <code>/mm</code> takes most of the CPU time" in text
+    assert text.count("no GPU work") == 1
     assert "<h2>Where CPU time goes</h2>" in text
     assert "Kernel time" not in text
     assert "unknown" not in text.split("</style>")[1]

@@ -139,7 +139,7 @@ export function blamedPart(diagnosis: Pick<Diagnosis, "mean">): DiagnosedPart | 
   const parts = mainDevice(diagnosis)?.[1].parts;
   if (parts === undefined) return null;
   const [most] = (Object.entries(parts) as [DiagnosedPart, number][])
-    .filter(([key]) => !COMPUTE.includes(key) && key !== "queued")
+    .filter(([key]) => !COMPUTE.includes(key))
     .sort(([, a], [, b]) => b - a);
   return most === undefined || most[1] < CRUMB * diagnosis.mean.wall_ns ? null : most[0];
 }

@@ -23,12 +23,12 @@ interface AnswerBandProps {
   data: DashboardResponse;
   diagnosis: Diagnosis | null;
   step: Step | null;
-  /** What is said where memory was recorded, of a recording without GPU work. */
-  memory: string;
+  /** What is said of a recording without GPU work. */
+  withoutGpu: string;
 }
 
-export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
-  const answer = diagnosis !== null && step !== null ? diagnosis.headline : hasGpuWork(data) ? "" : memory;
+export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProps) {
+  const answer = diagnosis !== null && step !== null ? diagnosis.headline : hasGpuWork(data) ? "" : withoutGpu;
   const phrases: readonly Phrase[] = [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)];
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
   const row = useOneStop<HTMLElement>();
@@ -54,17 +54,18 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
             {spanOf(diagnosis, data.performance.wall_clock_ns)}
           </>
         )}{" "}
+        {diagnosis?.findings.length === 0 && "No rule found time that could be gained. "}
         {leftOut && (
           <ViewLink class="link-button" to={{ view: "iterations" }}>
             Include what was left out
           </ViewLink>
         )}
-        {!hasGpuWork(data) && memory !== "" && (
+        {!hasGpuWork(data) && data.memory !== null && (
           <ViewLink class="link-button" to={{ view: "memory" }}>
             What holds it
           </ViewLink>
         )}
-        {!hasGpuWork(data) && memory === "" && (
+        {!hasGpuWork(data) && data.memory === null && (
           <span>
             <Sentence text={whyNoKernels(data)} />
           </span>

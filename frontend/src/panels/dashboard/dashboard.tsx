@@ -33,7 +33,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
             data={data}
             diagnosis={diagnosis}
             step={ofMemory ? null : step}
-            memory={data.memory === null ? "" : (answer?.headline ?? "")}
+            withoutGpu={answer?.headline ?? ""}
           />
           {!ofMemory && (
             <>

@@ -9,7 +9,6 @@ import { useOneStop } from "../../components/walking";
 import { useFindings } from "../../frame/use_rank_job";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
-import { hasGpuWork } from "../../model/headline";
 import { firstClause, firstOf, gainTime, rangeText, scaleSaid, withoutGain } from "../../model/findings";
 import { withCode } from "../../model/links";
 import { longestLink, momentsOf } from "../../model/moments";
@@ -22,45 +21,37 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
   const row = useOneStop<HTMLOListElement>();
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;
+  // The sentence above says that nothing was found.
+  if (count === 0) return null;
   return (
     <Panel
       title="What to Change First"
       walked
       about={`DLProf's Recommendations. ${scaleSaid(diagnosis?.marked ?? true)}`}
       tools={
-        count > 0 && (
-          <ViewLink class="more-button" to={{ view: "recommendations" }}>
-            All {count} <Icon name="right" />
-          </ViewLink>
-        )
+        <ViewLink class="more-button" to={{ view: "recommendations" }}>
+          All {count} <Icon name="right" />
+        </ViewLink>
       }
     >
-      {count === 0 ? (
-        <p class="nothing">
-          {hasGpuWork(data)
-            ? "Nothing was found; no rule saw time that could be gained."
-            : "Nothing to judge: this recording holds no GPU work."}
-        </p>
-      ) : (
-        <ol class="changes" {...row}>
-          {diagnosis === null
-            ? said.slice(0, SHOWN).map(({ problem, recommendation }) => (
-                <li key={problem} class="without-gain">
-                  <span>
-                    <strong>
-                      <Sentence text={problem} />
-                    </strong>
-                    <span class="change-text">
-                      <Sentence text={recommendation} />
-                    </span>
+      <ol class="changes" {...row}>
+        {diagnosis === null
+          ? said.slice(0, SHOWN).map(({ problem, recommendation }) => (
+              <li key={problem} class="without-gain">
+                <span>
+                  <strong>
+                    <Sentence text={problem} />
+                  </strong>
+                  <span class="change-text">
+                    <Sentence text={recommendation} />
                   </span>
-                </li>
-              ))
-            : firstOf(findings, SHOWN, blamedPart(diagnosis)).map((finding) => (
-                <Change key={finding.rule + finding.title} finding={finding} />
-              ))}
-        </ol>
-      )}
+                </span>
+              </li>
+            ))
+          : firstOf(findings, SHOWN, blamedPart(diagnosis)).map((finding) => (
+              <Change key={finding.rule + finding.title} finding={finding} />
+            ))}
+      </ol>
     </Panel>
   );
 }

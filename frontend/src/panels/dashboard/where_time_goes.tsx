@@ -87,7 +87,7 @@ export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
   return (
     <Panel
       title={onGpu ? "Where GPU Time Goes" : "Where CPU Time Goes"}
-      about={`The ten largest of these groups, over all GPUs and calls; times and calls are means of an iteration. A row opens the group with its ops and kernels. ${onGpu ? "DLProf: Top 10 GPU Ops." : "No GPU work was recorded."}`}
+      about={`The ten largest of these groups, over all GPUs and calls; times and calls are means of an iteration. A row opens the group with its ops and kernels. ${onGpu ? "DLProf: Top 10 GPU Ops." : "No GPU work was recorded. Times of threads that work at the same time are added up."}`}
       class="span-all"
       tools={
         page?.total !== 0 && (
@@ -154,6 +154,10 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
   const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
   const core = shortUnit(matrixUnit);
   const perIteration = iterations > 1 ? <small class="muted per-iteration">per iteration</small> : null;
+  // Threads work at the same time: the sum may be more than an iteration takes.
+  const allThreads = (
+    <small class="muted per-iteration">{iterations > 1 ? "per iteration, all threads" : "all threads"}</small>
+  );
   const besides = Math.max(...rows.map((row) => textWidth(textOf(row, "direction"))));
   const room = width - PADDING - (besides === 0 ? 0 : besides + GAP);
   const places = placesApart(
@@ -177,8 +181,9 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
             <th scope="col" class="right narrow lesser">
               Calls {perIteration}
             </th>
-            <th scope="col" class="right time">
-              {time === "gpu_time_ns" ? "GPU" : "CPU"} Time ({unit.name}) {perIteration}
+            <th scope="col" class={time === "gpu_time_ns" ? "right time" : "right time summed"}>
+              {time === "gpu_time_ns" ? "GPU" : "CPU"} Time ({unit.name}){" "}
+              {time === "gpu_time_ns" ? perIteration : allThreads}
             </th>
             <th scope="col" class="share">
               Share
