@@ -18,8 +18,14 @@ def diagnosis_of(tensorboard: TensorBoard, run: str) -> dict[str, Any]:
 
 
 def findings_of(tensorboard: TensorBoard, run: str) -> list[dict[str, Any]]:
-    """The findings in the order of the page, which is that of the Dashboard and of the answer."""
-    return list(diagnosis_of(tensorboard, run)["findings"])
+    """The findings in the order of the page: of the answer, but for what is told for information, in a line each."""
+    findings = list(diagnosis_of(tensorboard, run)["findings"])
+    return [each for each in findings if not is_note(each)] + [each for each in findings if is_note(each)]
+
+
+def is_note(finding: dict[str, Any]) -> bool:
+    """Whether it gains nothing and is no fault."""
+    return finding["severity"] == "info" and finding["gain"] is None
 
 
 SOME_ROWS = 8
@@ -27,19 +33,27 @@ SOME_ROWS = 8
 
 
 def card(page: Page, place: int) -> Locator:
-    """The finding at a place, from 0."""
-    return page.get_by_role("article").nth(place)
+    """The finding at a place, from 0: those that ask for a change, then the others."""
+    return page.locator("article.finding, .finding-notes > li").nth(place)
 
 
 def check_findings(page: Page, tensorboard: TensorBoard, run: str) -> None:
     """Every finding of the answer is there, in its order, with its sentences and its evidence."""
     findings = findings_of(tensorboard, run)
-    expect(page.locator(".headline h2")).to_contain_text(f"{len(findings) or 'No'} finding")
-    expect(page.get_by_role("article")).to_have_count(len(findings))
+    notes = sum(map(is_note, findings))
+    counts = (len(findings) - notes, "change"), (notes, "note")
+    said = ", ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count)
+    expect(page.locator(".headline h2")).to_contain_text(said or "No finding")
+    expect(page.get_by_role("article")).to_have_count(len(findings) - notes)
+    expect(page.locator(".finding-notes > li")).to_have_count(notes)
     for i, finding in enumerate(findings):
         expect(card(page, i)).to_contain_text(finding["title"])
         expect(card(page, i)).to_contain_text(finding["action"])
-        expect(card(page, i)).to_contain_text(f"confidence {finding['confidence']}")
+        # What can be pasted can be copied.
+        code = card(page, i).locator(".finding-action code").count()
+        expect(card(page, i).get_by_role("button", name="Copy what to do")).to_have_count(min(code, 1))
+        if not is_note(finding):
+            expect(card(page, i)).to_contain_text(f"confidence {finding['confidence']}")
         rows, count = card(page, i).locator("tbody tr"), len(finding["evidence"])
         more = card(page, i).get_by_text(f"Show all {count} rows")
         expect(rows).to_have_count(count if count <= SOME_ROWS + 1 else SOME_ROWS)
@@ -48,9 +62,8 @@ def check_findings(page: Page, tensorboard: TensorBoard, run: str) -> None:
             expect(rows).to_have_count(count)
         gain = finding["gain"]
         # A time in question is drawn, too; nothing is drawn of what has none.
-        expect(card(page, i).locator(".whisker-bar")).to_have_count(
-            int((gain is not None and gain["low_ns"] is not None) or bool(finding["share"]))
-        )
+        is_drawn = (gain is not None and gain["low_ns"] is not None) or bool(finding["share"])
+        expect(card(page, i).locator(".whisker-bar")).to_have_count(int(is_drawn and not is_note(finding)))
     undecided = tensorboard.get("findings", profile=tensorboard.profile(run)["id"])["undecided"]
     for each in undecided:
         expect(page.get_by_role("region", name="Not Decided")).to_contain_text(each["missing"])

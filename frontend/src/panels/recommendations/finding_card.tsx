@@ -9,13 +9,13 @@ import { ExternalLink } from "../../components/external_link";
 import { Breakable, Sentence } from "../../components/sentence";
 import { Duration, WrappingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
+import { Panel } from "../../components/panel";
 import { WaitNote } from "../../components/wait_note";
 import { useOneStop } from "../../components/walking";
 import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import {
-  asks,
   CONFIDENCE,
   EVIDENCE_LABELS,
   gainTime,
@@ -46,12 +46,9 @@ interface FindingCardProps {
 
 /** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
 export function FindingCard({ finding, first, same, firstIteration, manyGpus, marked }: FindingCardProps) {
-  const { rule, heading, confidence, title, action, gain, evidence } = finding;
-  const [open, toggle] = useUrlSet("findings.open");
+  const { rule, heading, confidence, title, gain, evidence } = finding;
+  const [open] = useUrlSet("findings.open");
   const shown = open.has(rule);
-  const link = finding.link ?? "";
-  const row = useOneStop<HTMLParagraphElement>();
-  const why = gain?.how ?? "";
   const moments = momentsOf(evidence);
   const untold = withoutGainWhy(gain);
   // Where there is room for it beside the words, each finding shows its picture.
@@ -74,11 +71,7 @@ export function FindingCard({ finding, first, same, firstIteration, manyGpus, ma
         <p class="finding-title">
           <Sentence text={title} />
         </p>
-        <p class="finding-action" {...row}>
-          <Sentence text={withCode(action)} />{" "}
-          {link !== "" && !action.includes(link) && <ExternalLink href={link}>{"Read\u00a0more"}</ExternalLink>}
-          {asks(finding) && <CopyButton text={action} what="what to do" />}
-        </p>
+        <Action finding={finding} />
         <WaitNote rule={rule} />
         {untold !== "" && (
           <p class="muted">
@@ -91,38 +84,85 @@ export function FindingCard({ finding, first, same, firstIteration, manyGpus, ma
             {(first || shown || besides) && <MomentStrip moments={moments} />}
           </>
         )}
-        {(evidence.length > 0 || why !== "") && (
-          <details class="finding-evidence" open={shown}>
-            <summary
-              onClick={(event) => {
-                // The URL opens it; what is seen to be open then stays so in a link.
-                event.preventDefault();
-                toggle(rule);
-              }}
-            >
-              {why === "" ? "" : "How the gain is estimated"}
-              {why !== "" && evidence.length > 0 && ", and "}
-              {evidence.length > 0 &&
-                `${why === "" ? "Evidence" : "evidence"}: ${formatCounted(evidence.length, "row")}`}
-            </summary>
-            {why !== "" && (
-              <p class="muted finding-reasoning">
-                <Sentence text={why} />
-              </p>
-            )}
-            {evidence.length > 0 && (
-              <EvidenceTable
-                rows={evidence}
-                firstIteration={firstIteration}
-                manyGpus={manyGpus}
-                name={heading}
-                each={marked && finding.per !== "once"}
-              />
-            )}
-          </details>
-        )}
+        <Proof finding={finding} {...{ firstIteration, manyGpus, marked }} />
       </div>
     </article>
+  );
+}
+
+/** What to do. What can be pasted can be copied. */
+function Action({ finding: { action, link } }: { finding: DiagnosedFinding }) {
+  const row = useOneStop<HTMLParagraphElement>();
+  const text = withCode(action);
+  return (
+    <p class="finding-action" {...row}>
+      <Sentence text={text} />{" "}
+      {link && !action.includes(link) && <ExternalLink href={link}>{"Read\u00a0more"}</ExternalLink>}
+      {text.includes("`") && <CopyButton text={action} what="what to do" />}
+    </p>
+  );
+}
+
+type ProofProps = Pick<FindingCardProps, "finding" | "firstIteration" | "manyGpus" | "marked">;
+
+/** How a finding is known, behind a disclosure; nothing where nothing more is to be said. */
+function Proof({ finding, firstIteration, manyGpus, marked }: ProofProps) {
+  const { rule, heading, gain, evidence } = finding;
+  const [open, toggle] = useUrlSet("findings.open");
+  const why = gain?.how ?? "";
+  if (evidence.length === 0 && why === "") return null;
+  return (
+    <details class="finding-evidence" open={open.has(rule)}>
+      <summary
+        onClick={(event) => {
+          // The URL opens it; what is seen to be open then stays so in a link.
+          event.preventDefault();
+          toggle(rule);
+        }}
+      >
+        {why === "" ? "" : "How the gain is estimated"}
+        {why !== "" && evidence.length > 0 && ", and "}
+        {evidence.length > 0 && `${why === "" ? "Evidence" : "evidence"}: ${formatCounted(evidence.length, "row")}`}
+      </summary>
+      {why !== "" && (
+        <p class="muted finding-reasoning">
+          <Sentence text={why} />
+        </p>
+      )}
+      {evidence.length > 0 && (
+        <EvidenceTable
+          rows={evidence}
+          firstIteration={firstIteration}
+          manyGpus={manyGpus}
+          name={heading}
+          each={marked && finding.per !== "once"}
+        />
+      )}
+    </details>
+  );
+}
+
+/** Findings that ask for little, a line each. */
+export function Notes({ findings, ...rest }: { findings: readonly DiagnosedFinding[] } & Omit<ProofProps, "finding">) {
+  if (findings.length === 0) return null;
+  return (
+    <Panel title="Also" about="What gains no time by itself.">
+      <ul class="finding-notes">
+        {findings.map((finding) => (
+          <li key={finding.rule + finding.title}>
+            <strong>{finding.heading}</strong>
+            <div>
+              <p class="finding-title">
+                <Sentence text={finding.title} />
+              </p>
+              <Action finding={finding} />
+              <WaitNote rule={finding.rule} />
+              <Proof finding={finding} {...rest} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }
 

@@ -10,8 +10,8 @@ import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { sameTime, wholeOf } from "../../model/findings";
-import { FindingCard } from "./finding_card";
+import { isNote, sameTime, wholeOf } from "../../model/findings";
+import { FindingCard, Notes } from "./finding_card";
 
 /** A finding of the database's own detectors in the form of the diagnosis. */
 const asDiagnosed = ({ detector, problem, recommendation, gain, evidence, ...rest }: Finding): DiagnosedFinding => ({
@@ -65,15 +65,19 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       <ErrorBox error={query.error} retry={query.reload} />
     );
   const first = data.iterations.rows.find(({ profiled }) => profiled)?.iteration ?? null;
+  const changes = findings.filter((finding) => !isNote(finding));
+  const shared = {
+    firstIteration: first,
+    marked: diagnosis?.marked ?? judged.marked,
+    manyGpus: data.gpu_utilization.devices.length > 1,
+  };
   const card = (finding: DiagnosedFinding, i: number) => (
     <FindingCard
       key={finding.rule + finding.title}
       finding={finding}
       first={i === 0}
-      same={sameTime(finding, findings.slice(0, i))}
-      firstIteration={first}
-      marked={diagnosis?.marked ?? judged.marked}
-      manyGpus={data.gpu_utilization.devices.length > 1}
+      same={sameTime(finding, changes.slice(0, i))}
+      {...shared}
     />
   );
   const gains = findings.some(({ gain }) => gain?.high_ns != null);
@@ -94,7 +98,8 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       {judged.judged && findings.length === 0 && (
         <Nothing judgeable={hasGpuWork(data)} undecided={judged.undecided.length > 0} />
       )}
-      {findings.map(card)}
+      {changes.map(card)}
+      <Notes findings={findings.filter(isNote)} {...shared} />
       <Undecided answer={judged} />
     </div>
   );
@@ -122,10 +127,17 @@ function Summary({
   diagnosis: Diagnosis | null;
 }) {
   const count = findings.length;
+  const notes = findings.filter(isNote).length;
+  const counted = [
+    count > notes ? formatCounted(count - notes, "change") : "",
+    notes > 0 ? formatCounted(notes, "note") : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
   return (
     <header class="headline">
       <h2>
-        <strong>{count === 0 ? "No finding" : formatCounted(count, "finding")}</strong>
+        <strong>{count === 0 ? "No finding" : counted}</strong>
         {diagnosis !== null && (
           <>
             {" "}
@@ -150,7 +162,7 @@ function Summary({
           )}
         </p>
       )}
-      {!gains && count > 0 && <p class="model-line">The recording does not show what would be gained.</p>}
+      {!gains && count > notes && <p class="model-line">The recording does not show what would be gained.</p>}
     </header>
   );
 }
