@@ -149,7 +149,7 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     more = len(findings) - MOST_FINDINGS
     cut = f"<p class=cut>{more} more are left out.</p>" if more > 0 else ""
     whole = "an iteration" if diagnosis["marked"] else "the recording"
-    note = f"A bar is as long as {whole}; it could become shorter by the coloured part, by the dark one at least."
+    note = f"A bar is as long as {whole}; it could become shorter by the first part at least, by both at most."
     if any(finding.get("share") is not None and not _is_known(finding["gain"]) for finding in findings):
         note += " An outline is time of which the gain is not known."
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")

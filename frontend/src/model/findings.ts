@@ -45,7 +45,7 @@ export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "
 /** What the bars of findings show. */
 export function scaleSaid(marked: boolean): string {
   const whole = wholeOf(marked);
-  return `A bar is as long as ${whole}. Filled: how much shorter that could become, dark at least so much. Outline: the time in question, gain not known.`;
+  return `A bar is as long as ${whole}. Filled: how much shorter that could become, by the first part at least, by both at most. Outline: the time in question, gain not known.`;
 }
 
 const UP_TO_SHARE = /^[^:;]*?\([\d.]+ %(?=[),;])/;
@@ -139,6 +139,10 @@ export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; open
 /** Whether a finding asks for a change: what is told for information and happened once does not. */
 export const asks = ({ severity, per }: Pick<DiagnosedFinding, "severity" | "per">): boolean =>
   severity !== "info" || per !== "once";
+
+/** Whether a finding is told in a line: it gains nothing and is no fault. */
+export const isNote = ({ severity, gain }: Pick<DiagnosedFinding, "severity" | "gain">): boolean =>
+  severity === "info" && gain === null;
 
 /** Findings for a list of few: what asks for no change comes last. */
 export function askingFirst<Told extends Pick<DiagnosedFinding, "severity" | "per">>(
