@@ -4,13 +4,13 @@ import { useState } from "preact/hooks";
 import type { DashboardResponse } from "../api/types";
 import { capitalized, formatCount, withinSentence } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
-import { formatDuration, type TimeUnit } from "../format/time";
+import { formatDuration, inUnit, readableAndExact, unitOf, type TimeUnit } from "../format/time";
 import { tickLabel } from "../model/chart";
 import { unknownWork } from "../model/kernel_time";
 import { barParts, classesIn, colourOfClass, rowTitle, type BarClass, type IterationRow } from "../model/iterations";
 import { partKinds } from "../model/parts";
 import { RESOURCES, resourceLabel } from "../model/resources";
-import { PlainHead } from "./plain_head";
+import { atRight, PlainHead } from "./plain_head";
 import { useOneStop } from "./walking";
 
 /** What the classes of a profile are called. */
@@ -151,7 +151,10 @@ const TABLE_ROWS = 200;
 /** The same numbers as a table, for those whom a chart does not serve. */
 export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
   const [open, setOpen] = useState(false);
-  const keys = classesIn(rows).filter((key) => key !== "outside");
+  const whole = unitOf(rows.map(({ duration_ns: ns }) => ns));
+  const columns = classesIn(rows).flatMap((key) =>
+    key === "outside" ? [] : { key, of: unitOf(rows.map(({ parts }) => parts?.[key] ?? null)) },
+  );
   const several = rows.some(({ count }) => count > 1);
   return (
     <details class="twin" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -160,20 +163,32 @@ export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
         <div class="twin-scroll" tabIndex={0} role="region" aria-label={`Table of ${unit}s`}>
           <table class="plain-table">
             <PlainHead
-              titles={[capitalized(unit), several ? "Mean duration" : "Duration", ...keys.map(label), "Aggregated"]}
+              titles={[
+                ...atRight(capitalized(unit)),
+                ...atRight(`${several ? "Mean duration" : "Duration"} (${whole.name})`),
+                ...atRight(...columns.map(({ key, of }) => `${label(key)} (${of.name})`)),
+                "Aggregated",
+              ]}
             />
             <tbody>
               {rows.slice(0, TABLE_ROWS).map((row) => (
                 <tr key={row.iteration} class={row.profiled ? undefined : "muted"}>
-                  <th scope="row">
+                  <th scope="row" class="right">
                     {row.stop_iteration > row.iteration
                       ? `${formatCount(row.iteration)} to ${formatCount(row.stop_iteration)}`
                       : formatCount(row.iteration)}
                   </th>
-                  <td>{formatDuration(row.duration_ns)}</td>
-                  {keys.map((key) => (
-                    <td key={key}>{formatDuration(row.parts?.[key] ?? null)}</td>
-                  ))}
+                  <td class="right number" data-tip={readableAndExact(row.duration_ns)}>
+                    {inUnit(row.duration_ns, whole)}
+                  </td>
+                  {columns.map(({ key, of }) => {
+                    const ns = row.parts?.[key] ?? null;
+                    return (
+                      <td key={key} class="right number" data-tip={readableAndExact(ns)}>
+                        {ns === null ? formatDuration(ns) : inUnit(ns, of)}
+                      </td>
+                    );
+                  })}
                   <td>{row.profiled ? "yes" : "no"}</td>
                 </tr>
               ))}

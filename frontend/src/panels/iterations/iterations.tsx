@@ -11,13 +11,14 @@ import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { formatCount } from "../../format/number";
+import { formatDuration } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { barParts, colourOfClass, withParts, type Bar, type BarClass, type IterationRow } from "../../model/iterations";
 import { mainDevice } from "../../model/parts";
-import { isWarmUp, partsByIteration, stepOf } from "../../model/step";
+import { isWarmUp, partsByIteration, stepOf, type Step } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { excesses } from "../../model/spread";
 import { Bars, plotWidthOf } from "./bars";
@@ -80,6 +81,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
       <Chart
         data={data}
         split={rows}
+        step={step}
         iterations={iterations}
         allowed={allowed}
         measure={measure}
@@ -99,16 +101,33 @@ function splitRows(rows: readonly IterationBar[], diagnosis: Diagnosis | null, d
   return parts === null ? null : withParts(rows, parts);
 }
 
-/** A single iteration lies as a bar: there is none to compare it with. */
-function OnlyIteration({ row, label }: { row: IterationRow; label: (key: BarClass) => string }) {
-  const segments = barParts(row, new Set()).map(({ key, ns }) => ({
-    ...{ key, ns, label: label(key), colour: colourOfClass(key) },
-    ...{ about: "", to: null },
-  }));
+/** A single iteration lies as a bar, that of the Dashboard: there is none to compare it with. */
+function OnlyIteration({
+  row,
+  step,
+  label,
+}: {
+  row: IterationRow;
+  step: Step | null;
+  label: (key: BarClass) => string;
+}) {
+  const segments =
+    step?.segments ??
+    barParts(row, new Set()).map(({ key, ns }) => ({
+      ...{ key, ns, label: label(key), colour: colourOfClass(key) },
+      ...{ about: "", to: null },
+    }));
+  const whole = step?.wall_ns ?? row.duration_ns;
+  const [drawn, recorded] = [whole, row.duration_ns].map(formatDuration);
   return (
     <>
-      <StackedBar segments={segments} whole_ns={row.duration_ns} label="The only iteration" height={40} />
-      <BarLegend segments={segments} whole_ns={row.duration_ns} />
+      <StackedBar segments={segments} whole_ns={whole} label="The only iteration" height={40} />
+      <BarLegend segments={segments} whole_ns={whole} />
+      {drawn !== recorded && (
+        <p class="muted">
+          From the first to the last GPU work: {drawn} of the {recorded} recorded.
+        </p>
+      )}
     </>
   );
 }
@@ -121,6 +140,7 @@ interface ChartProps {
   allowed: boolean;
   iterations: IterationsResponse;
   split: Bar[] | null;
+  step: Step | null;
   measure: (element: HTMLElement | null) => void;
   width: number;
   busy: boolean;
@@ -128,7 +148,7 @@ interface ChartProps {
   diagnosis: Diagnosis | null;
 }
 
-function Chart({ data, iterations, split, allowed, measure, width, busy, whole, diagnosis }: ChartProps) {
+function Chart({ data, iterations, split, step, allowed, measure, width, busy, whole, diagnosis }: ChartProps) {
   const rows = split ?? iterations.rows;
   const only = iterations.total === 1 ? rows[0] : undefined;
   const odd = useMemo(() => excesses(rows), [rows]);
@@ -188,7 +208,7 @@ function Chart({ data, iterations, split, allowed, measure, width, busy, whole, 
       }
     >
       {only !== undefined ? (
-        <OnlyIteration row={only} label={classLabel(data)} />
+        <OnlyIteration row={only} step={step} label={classLabel(data)} />
       ) : (
         <>
           {(!all || narrower !== null || iterations.binned) && (
@@ -254,16 +274,18 @@ function Chart({ data, iterations, split, allowed, measure, width, busy, whole, 
           <summary>New aggregation</summary>
           <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
         </details>
-        <IterationTwin
-          rows={rows
-            .filter(({ iteration, stop_iteration: last }) => {
-              const part = clamped(settled, whole, 1);
-              return last + 1 > part.from && iteration < part.to;
-            })
-            .map(meanBar)}
-          label={classLabel(data)}
-          unit="iteration"
-        />
+        {only === undefined && (
+          <IterationTwin
+            rows={rows
+              .filter(({ iteration, stop_iteration: last }) => {
+                const part = clamped(settled, whole, 1);
+                return last + 1 > part.from && iteration < part.to;
+              })
+              .map(meanBar)}
+            label={classLabel(data)}
+            unit="iteration"
+          />
+        )}
       </div>
     </Panel>
   );
