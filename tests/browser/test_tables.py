@@ -351,3 +351,32 @@ def test_without_gpu_work_the_longest_on_the_cpu_comes_first(page: Page, tensorb
     page.goto(tensorboard.page(run="cpu", view="ops", ops__by="type"))
     head = page.get_by_role("columnheader", name="Total CPU Time")
     expect(head).to_have_attribute("aria-sort", "descending")
+
+
+def test_a_kernel_is_told_itself_with_the_op_that_launched_it(page: Page, tensorboard: TensorBoard) -> None:
+    """Also where that is a single op, which a click opens; the whole name is within the pane."""
+    page.goto(tensorboard.page(run="amp", view="ops", ops__by="kernel"))
+    profile = tensorboard.profile("amp")["id"]
+    kernels = tensorboard.get("table", profile=profile, table="kernels_of_group", group="")["rows"]
+    kernel = next(row for row in kernels if row["ops"] == 1)
+    page.locator(f'.ops-tables tbody tr:has([data-tip="{kernel["name"]}"])').first.click()
+    pane = page.locator(".ops-and-pane > .details-pane")
+    expect(pane.locator("code")).to_have_text(kernel["name"])
+    assert pane.evaluate("element => element.scrollWidth === element.clientWidth")
+    op = pane.locator("p").filter(has_text="Launched by").get_by_role("link")
+    name = op.inner_text()
+    op.click()
+    expect(pane.locator(".op-id")).to_have_text(name)
+
+
+def test_what_is_told_of_an_op_of_a_group_is_in_sight(page: Page, tensorboard: TensorBoard) -> None:
+    """Beside the table below too, however far the page is scrolled."""
+    page.goto(tensorboard.page(run="amp", view="ops"))
+    page.locator(".ops-tables > :first-child tbody tr").first.click()
+    below = page.locator(".ops-tables > :nth-child(2) tbody tr").last
+    below.scroll_into_view_if_needed()
+    below.click()
+    pane = page.locator(".ops-and-pane > .details-pane")
+    expect(pane.locator(".op-id")).to_be_visible()
+    expect(pane.get_by_role("button", name="Close")).to_be_in_viewport()
+    expect(pane.locator(".op-id")).to_be_in_viewport()

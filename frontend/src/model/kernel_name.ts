@@ -109,7 +109,8 @@ function demangled(symbol: string): string {
 export function shortKernelName(full: string): string {
   const name = withoutVersion(demangled(full));
   const [, problem, tile, instruction] = TENSILE.exec(name) ?? [];
-  if (problem !== undefined) return `${problem} ‹${[tile, instruction].filter(Boolean).join(" ")}›`;
+  // The tile last, where a name that is cut keeps it: it differs most.
+  if (problem !== undefined) return `${problem} ‹${[instruction, tile].filter(Boolean).join(" ")}›`;
   const [, function_, types, tilesize] = XMMA.exec(name) ?? [];
   if (function_ !== undefined) return `${function_} ‹${types} ${tilesize}›`;
   if (!/<|::|\w\(/.test(name)) return name; // no C++: "Memcpy HtoD (Pageable -> Device)"
@@ -144,6 +145,30 @@ export function wordsApart(names: Iterable<string>): Map<string, string> {
     });
   }
   return apart;
+}
+
+/** As many letters in common are what most names of a list begin with, and say nothing of one. */
+const IN_COMMON = 8;
+/** Fewer letters say nothing either: the ends of matrix multiplications are `nn` and `tn`. */
+const LEFT = 8;
+
+/** How many letters two names have in common at their beginning, up to where a word ends, and enough of the one is left. */
+function inCommon(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length - LEFT && one[at] === other[at]) at += 1;
+  while (at > 0 && /[A-Za-z0-9]/.test(one.charAt(at - 1))) at -= 1;
+  return at;
+}
+
+/** Names of a list where there is little room: without what one has in common with another, `…MT128x192x64›`. */
+export function beginningsApart(names: readonly string[]): ReadonlyMap<string, string> {
+  const distinct = [...new Set(names)];
+  return new Map(
+    distinct.map((name) => {
+      const common = Math.max(...distinct.filter((other) => other !== name).map((other) => inCommon(name, other)), 0);
+      return [name, common >= IN_COMMON ? `…${name.slice(common)}` : name];
+    }),
+  );
 }
 
 /** DLProf's name of a kernel, copy or call without an op begins with it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { cutLabel, shortKernelName, splitId, splitPath, wordsApart } from "./kernel_name";
+import { beginningsApart, cutLabel, shortKernelName, splitId, splitPath, wordsApart } from "./kernel_name";
 import { splitText, withCode } from "./links";
 
 describe("kernel names", () => {
@@ -24,7 +24,7 @@ describe("kernel names", () => {
     ["ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"],
     [
       "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x256x32_MI16x16x1_SN_LDSB1_AFC1_AG0",
-      "Cijk_Alik_Bljk_BBS ‹MT128x256x32 MI16x16x1›",
+      "Cijk_Alik_Bljk_BBS ‹MI16x16x1 MT128x256x32›",
     ],
     ["Cijk_Ailk_Bljk_SB_MT64x64x8_SN_1LDSB0", "Cijk_Ailk_Bljk_SB ‹MT64x64x8›"],
     [
@@ -49,6 +49,19 @@ describe("kernel names", () => {
   ])("%s", (name, short) => {
     expect(shortKernelName(name)).toBe(short);
   });
+});
+
+it("leaves out of names what they have in common with another, where there is little room", () => {
+  const [tile, other] = ["Cijk_A_B ‹MI16x16x1 MT128x192x64›", "Cijk_A_B ‹MI16x16x1 MT128x256x64›"];
+  expect(beginningsApart(["sgemm_128x32_nn", "sgemm_128x32_tn"]).get("sgemm_128x32_nn")).toBe("sgemm_128x32_nn");
+  const volta = "volta_sgemm_128x32_nn";
+  expect(beginningsApart([volta, "volta_sgemm_128x32_tn"]).get(volta)).toBe("…128x32_nn");
+  expect([...beginningsApart([tile, other, "softmax", "softmin", "softmax"])]).toEqual([
+    [tile, "…MT128x192x64›"],
+    [other, "…MT128x256x64›"],
+    ["softmax", "softmax"],
+    ["softmin", "softmin"],
+  ]);
 });
 
 it("tells kernels apart that are as short, by what only one of them has", () => {

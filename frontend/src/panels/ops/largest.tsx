@@ -5,13 +5,14 @@ import { fetchTable } from "../../api/client";
 import type { Row, TableResponse } from "../../api/types";
 import { StackedBar } from "../../components/charts/stacked_bar";
 import { Panel } from "../../components/panel";
+import { useWidth } from "../../components/use_width";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_row";
 import { useQuery } from "../../frame/use_query";
 import { piecesOf } from "../../model/families";
-import { shortKernelName } from "../../model/kernel_name";
+import { beginningsApart, shortKernelName } from "../../model/kernel_name";
 import { LIMIT_COLOURS } from "../../model/limits";
 import { endsApart } from "../../model/short_place";
 import { colourOf, type ColourClass } from "../../model/resources";
@@ -29,9 +30,9 @@ interface LargestProps {
   tools: ComponentChildren;
 }
 
-const MOST = 8;
-/** Of the whole: smaller ones have no room for a name, and are shown with all others. */
-const LEAST = 0.05;
+const MOST = 10;
+/** Narrower pieces can hardly be pointed at, and are shown with all others, px. */
+const LEAST_WIDE = 20;
 
 /** What a piece of the bar is: as in the bar of Efficiency, with what ran on no unit of a GPU. */
 type Kind = ColourClass | keyof typeof LIMITED;
@@ -87,6 +88,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   // Copies are no kernels: the whole of a table of kernels is less than the GPU time of the ops.
   const measured = noun === "kernels" ? "kernel" : kind;
   const asked = { ...scope, table, links, offset: 0, limit: MOST, sort: `-${time}`, search: "", where: {} };
+  const [measure, width] = useWidth(1000);
   const query = useQuery<TableResponse>(scopeKey(scope, "largest", table, time), (signal) => fetchTable(asked, signal));
   const page = query.data?.table === table ? query.data : null;
   const whole = page?.totals[time] ?? 0;
@@ -98,8 +100,9 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const nsOf = (row: Row): number => numberOf(row, time) ?? 0;
   const sumOf = (some: readonly Row[]): number => some.reduce((sum, row) => sum + nsOf(row), 0);
   const longest = (page?.rows ?? []).filter((row) => nsOf(row) > 0);
-  const wide = longest.filter((row) => nsOf(row) >= LEAST * whole);
+  const wide = longest.filter((row) => nsOf(row) >= (LEAST_WIDE / width) * whole);
   const drawn = wide.length > 0 ? wide : longest;
+  const apart: ReadonlyMap<string, string> = noun === "kernels" ? beginningsApart(drawn.map(shortOf)) : new Map();
   const segments: BarSegment[] = drawn.map((row) => {
     const key = textOf(row, page?.key ?? "");
     return {
@@ -107,7 +110,9 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         key,
         label: [shortOf(row), textOf(row, "direction")].filter(Boolean).join(" "),
         // Where a place ends says less than what the op is.
-        short: [shortOf(row).split("/").at(-1), PASS[textOf(row, "direction")]].filter(Boolean).join(" "),
+        short: [(apart.get(shortOf(row)) ?? shortOf(row)).split("/").at(-1), PASS[textOf(row, "direction")]]
+          .filter(Boolean)
+          .join(" "),
         ns: nsOf(row),
         colour: colourOfKind(kindsOfRow(row, scope.onGpu)[0]?.[0] ?? "neither"),
         parts: kindsOfRow(row, scope.onGpu).map(([kind, share]) => [colourOfKind(kind), share] as const),
@@ -143,7 +148,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         picture
         tools={tools}
       >
-        <div class="largest">
+        <div class="largest" ref={measure}>
           {first !== undefined && whole > 0 && (
             <StackedBar
               segments={

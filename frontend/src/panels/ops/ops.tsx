@@ -78,14 +78,15 @@ export function Ops({ data }: { data: DashboardResponse }) {
   const selected = url[`${name}.row`] ?? "";
   const below = members === undefined ? ["kernels"] : ["members", "kernels"];
   const only = useOnlyRow(members ?? "", { row: members === undefined ? "" : selected });
-  // An op alone, or the only one of its group, is shown at once.
+  // An op alone, or the only one of its group, is shown at once; of a kernel, the kernel itself.
+  const chosen = url["members.row"] ?? "";
   const op =
     selected === ""
       ? ""
       : members === undefined
         ? selected
-        : only === null || only === ""
-          ? (url["members.row"] ?? "")
+        : by === "kernel" || only === null || only === ""
+          ? chosen
           : only;
   const { row: opRow } = useRow("ops", "op_id", op);
   const { row } = useRow(table, key, members === undefined ? "" : selected, links);
@@ -109,70 +110,72 @@ export function Ops({ data }: { data: DashboardResponse }) {
         }
       />
       <div class="ops-and-pane with-pane">
-        <DataTable
-          key={by}
-          table={table}
-          name={name}
-          title={title}
-          noun={noun}
-          summed
-          links={links}
-          empty={by === "kernel" ? NO_KERNELS : NO_OPS}
-          selectable
-          below={below}
-          // DLProf's own tables are whole, and the row of a link is among those shown.
-          timed={(by === "path" || by === "op") && (row === undefined || numberOf(row, "gpu_time_ns") !== 0)}
-          {...(by === "none" ? { causes: true } : {})}
-          {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
-        />
+        <div class="ops-tables">
+          <DataTable
+            key={by}
+            table={table}
+            name={name}
+            title={title}
+            noun={noun}
+            summed
+            links={links}
+            empty={by === "kernel" ? NO_KERNELS : NO_OPS}
+            selectable
+            below={below}
+            // DLProf's own tables are whole, and the row of a link is among those shown.
+            timed={(by === "path" || by === "op") && (row === undefined || numberOf(row, "gpu_time_ns") !== 0)}
+            {...(by === "none" ? { causes: true } : {})}
+            {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
+          />
+          {selected === "" ? (
+            <Hint
+              title={members === undefined ? "Kernels in Selected Op" : "Ops of the Selected Row"}
+              text={
+                members === undefined
+                  ? "Select an op above to see the kernels that it launched."
+                  : `Select one of the ${noun} above to see its ops.`
+              }
+            />
+          ) : (
+            <>
+              {members !== undefined && only === null && <Loading what="the ops of the row" />}
+              {members !== undefined && (only === "" || (by === "kernel" && only !== null)) && (
+                <DataTable
+                  key={selected}
+                  table={members}
+                  name="members"
+                  title={row === undefined ? "Ops of the Selected Row" : `Ops of ${headOf(by, row)}`}
+                  noun="ops"
+                  summed
+                  links={{ row: selected }}
+                  pageSize={10}
+                  empty="There is no such op."
+                  selectable
+                  below={["kernels"]}
+                />
+              )}
+              {op !== "" && <KernelsOfOp op={op} row={opRow} />}
+            </>
+          )}
+        </div>
         {op !== "" && opRow !== undefined ? (
           <OpPane
             op={op}
             row={opRow}
             onClose={close}
-            {...(members === undefined || row === undefined || only === op
+            {...(members === undefined || row === undefined || (only === op && by !== "kernel")
               ? {}
               : { back: { text: headOf(by, row), to: { "members.row": null, "kernels.row": null } } })}
           />
         ) : (
           row !== undefined &&
           (by === "kernel" ? (
-            <KernelPane row={row} onClose={close} />
+            <KernelPane row={row} op={only ?? ""} onClose={close} />
           ) : (
             only === "" && <RowPane title={headOf(by, row)} row={row} onClose={close} />
           ))
         )}
       </div>
-      {selected === "" ? (
-        <Hint
-          title={members === undefined ? "Kernels in Selected Op" : "Ops of the Selected Row"}
-          text={
-            members === undefined
-              ? "Select an op above to see the kernels that it launched."
-              : `Select one of the ${noun} above to see its ops.`
-          }
-        />
-      ) : (
-        <>
-          {members !== undefined && only === null && <Loading what="the ops of the row" />}
-          {members !== undefined && only === "" && (
-            <DataTable
-              key={selected}
-              table={members}
-              name="members"
-              title={row === undefined ? "Ops of the Selected Row" : `Ops of ${headOf(by, row)}`}
-              noun="ops"
-              summed
-              links={{ row: selected }}
-              pageSize={10}
-              empty="There is no such op."
-              selectable
-              below={["kernels"]}
-            />
-          )}
-          {op !== "" && <KernelsOfOp op={op} row={opRow} />}
-        </>
-      )}
     </div>
   );
 }

@@ -64,8 +64,15 @@ interface LimitsProps {
   shares: readonly (readonly [label: string, share: Row[string] | undefined, tip: string])[];
 }
 
+interface KernelPaneProps {
+  row: Row;
+  /** The only op that launched it; empty where there are several. */
+  op: string;
+  onClose: () => void;
+}
+
 /** A kernel, by its name. */
-export function KernelPane({ row, onClose }: { row: Row; onClose: () => void }) {
+export function KernelPane({ row, op, onClose }: KernelPaneProps) {
   const scope = useScope();
   const { matrixUnit } = scope;
   const name = textOf(row, "name");
@@ -73,7 +80,13 @@ export function KernelPane({ row, onClose }: { row: Row; onClose: () => void }) 
   return (
     <DetailsPane title={shortKernelName(name)} onClose={onClose} calm>
       <p class="muted">
-        Launched by {formatCounted(numberOf(row, "ops") ?? 0, "op")}, {ofGpuTime(row, scope)}
+        Launched by{" "}
+        {op === "" ? (
+          formatCounted(numberOf(row, "ops") ?? 0, "op")
+        ) : (
+          <ViewLink to={{ "members.row": op }}>{op}</ViewLink>
+        )}
+        , {ofGpuTime(row, scope)}
       </p>
       <p>
         <strong>
