@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.units import NS_PER_S
 
 _MOST_LIST_BYTES = MAX_ANSWER_BYTES - (1 << 20)
 _MOST_LETTERS = 2_000
-_MOST_OTHERS = 5
+_MOST_OTHERS = 100
 
 
 ProfileState: TypeAlias = Literal["ready", "not_imported", "queued", "importing", "failed", "metadata_only"]

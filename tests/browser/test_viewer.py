@@ -127,6 +127,26 @@ def test_a_file_that_is_no_profile(page: Page, tmp_path: Path) -> None:
         expect(alert.get_by_role("list", name="What to do").get_by_role("listitem").first).to_be_visible()
 
 
+def test_files_that_are_no_profiles_are_found_by_a_search(page: Page, tmp_path: Path) -> None:
+    """They stand behind a line at the end of the list, which a search opens where one of them matches."""
+    logs = tmp_path / "logs"
+    write_trace(logs / "a.json")
+    (logs / "settings.json").write_text("{}")
+    with viewing(logs, tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+        page.locator(".picker-button").click()
+        reason = page.get_by_text("settings.json is JSON, but")
+        expect(page.get_by_text("Files that are no profiles")).to_be_visible()
+        expect(reason).not_to_be_visible()
+        search = page.get_by_role("combobox")
+        search.fill("settings")
+        expect(reason).to_be_visible()
+        search.fill("zzzz")
+        expect(page.get_by_text("No profile matches.")).to_be_visible()
+        expect(page.get_by_text("Files that are no profiles")).to_have_count(0)
+
+
 def test_an_import_is_cancelled(page: Page, tmp_path: Path) -> None:
     """Cancel ends an import, the page offers it again, and it is not started by itself."""
     held = Held(tmp_path / "held")

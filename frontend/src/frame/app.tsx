@@ -8,7 +8,7 @@ import { lazyView } from "../components/lazy_view";
 import { TooltipLayer } from "../components/tooltip";
 import { connectToHost, nameFrame, namePage, type HostMessages } from "../host/tensorboard";
 import { hasGpuWork } from "../model/headline";
-import { allRuns, chooseProfile, titleOf, topLabel, unlisted } from "../model/picker";
+import { allRuns, chooseProfile, NONE_UNLISTED, titleOf, topLabel, unlisted } from "../model/picker";
 import { forOtherProfile, wholeNumber, withValues } from "../model/url_state";
 import { useConnection } from "./connection";
 import { CurrentView } from "./current_view";
@@ -152,7 +152,7 @@ export function App() {
           <div class="frame">
             <Header
               profiles={list}
-              unlisted={profiles.data === null ? [] : unlisted(profiles.data.scan)}
+              unlisted={profiles.data === null ? NONE_UNLISTED : unlisted(profiles.data.scan)}
               selected={selected}
               runs={allRuns(hostRuns, list)}
               top={top}

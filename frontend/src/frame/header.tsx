@@ -9,11 +9,12 @@ import { AggregationMenu } from "./aggregation_menu";
 import { ProfilePicker } from "./profile_picker";
 import { currentUrl, navigate, useUrl } from "./url";
 import { PAGES, toPage, type Page } from "./pages";
+import type { Unlisted } from "../model/picker";
 
 interface HeaderProps {
   profiles: readonly ProfileEntry[];
-  /** Why there may be more profiles: a sentence for each reason. */
-  unlisted: readonly string[];
+  /** Why there may be more profiles, and which files are none. */
+  unlisted: Unlisted;
   selected: ProfileEntry | null;
   runs: readonly string[];
   /** What the run `.` is called. */

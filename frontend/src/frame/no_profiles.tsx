@@ -22,6 +22,9 @@ dlprof --mode=pytorch --output_path=LOGDIR python train.py`;
 /** Of one kind. */
 const FILES_NAMED = 3;
 
+/** So many files that are none are named at once, so that how to record one is in sight. */
+const FEW = 5;
+
 /** The page for a log directory or folder without profiles: how to record one. */
 export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "opened">) {
   const { directories, refused, remote, reports, others } = scan;
@@ -55,10 +58,20 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
       )}
       {remote.length + others.length > 0 && (
         <ul>
-          {[...remote, ...others].map((sentence) => (
+          {[...remote, ...others.slice(0, FEW)].map((sentence) => (
             <li key={sentence}>{sentence}</li>
           ))}
         </ul>
+      )}
+      {others.length > FEW && (
+        <details>
+          <summary>More files that are no profiles</summary>
+          <ul>
+            {others.slice(FEW).map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </details>
       )}
       <p>
         Four ways to record one, with {place} in place of <code>LOGDIR</code>:

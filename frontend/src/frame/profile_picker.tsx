@@ -15,20 +15,23 @@ import {
   formatLabel,
   gpuLabel,
   isUnreadable,
+  matches,
+  NONE_UNLISTED,
   rankLabel,
   runColour,
   runLabel,
   searchProfiles,
   titleOf,
   type RunGroup,
+  type Unlisted,
 } from "../model/picker";
 import { useQuery } from "./use_query";
 import type { Theme } from "../host/tensorboard";
 
 interface PickerProps {
   profiles: readonly ProfileEntry[];
-  /** Why there may be more than these: a sentence for each reason. */
-  unlisted?: readonly string[];
+  /** Why there may be more than these, and which files are none. */
+  unlisted?: Unlisted;
   selected: ProfileEntry | null;
   runs: readonly string[];
   /** What the run `.` is called. */
@@ -191,13 +194,26 @@ function useLikely(profile: string | undefined, count: number): ReadonlyMap<stri
 const MOST_SHOWN = 300;
 
 function PickerList(props: PickerProps & { onClose: () => void }) {
-  const { profiles, unlisted = [], selected, runs, top, theme, jobs = [], onSelect, onClose, role, baselineOf } = props;
+  const {
+    profiles,
+    unlisted = NONE_UNLISTED,
+    selected,
+    runs,
+    top,
+    theme,
+    jobs = [],
+    onSelect,
+    onClose,
+    role,
+    baselineOf,
+  } = props;
   const likely = useLikely(baselineOf, profiles.length);
   const id = useId();
   const [search, setSearch] = useState("");
   // Nothing can be compared with what cannot be read.
   const offered = role === undefined ? profiles : profiles.filter((profile) => !isUnreadable(profile));
   const matching = searchProfiles(offered, search);
+  const others = unlisted.others.filter((sentence) => matches(sentence, search));
   // Those of the same program first, the rest as ever.
   const related = [...likely.keys()].flatMap((each) => matching.filter((profile) => profile.id === each));
   const ofProgram = (same: boolean): ProfileEntry[] =>
@@ -351,7 +367,7 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
                             )}
                           </div>
                           <div
-                            class="muted picker-option-details"
+                            class={`muted picker-option-details${isUnreadable(profile) ? " picker-reason" : ""}`}
                             data-tip={profile.message === "" ? facts(profile).join(" · ") : profile.message}
                           >
                             {group.title !== undefined && (
@@ -390,11 +406,20 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
             {formatCount(options.length)} of {formatCount(matching.length)} are listed; search to find the others.
           </p>
         )}
-        {unlisted.map((sentence) => (
+        {unlisted.why.map((sentence) => (
           <p class="muted picker-more" key={sentence}>
             {sentence}
           </p>
         ))}
+        {others.length > 0 && (
+          // What is searched for is seen at once.
+          <details class="muted picker-more" open={search.trim() !== ""} key={String(search.trim() === "")}>
+            <summary>Files that are no profiles</summary>
+            {others.map((sentence) => (
+              <p key={sentence}>{sentence}</p>
+            ))}
+          </details>
+        )}
       </div>
     </div>
   );

@@ -63,6 +63,8 @@ describe("which profile a URL means", () => {
       modified_at,
     });
     expect(chooseProfile([written("a", 1), written("b", 2)], {})?.id).toBe("b");
+    // The file of one without a date may be a copy of today.
+    expect(chooseProfile([written("copy", 9), ready("dated", 1, 0.5)], {})?.id).toBe("dated");
     expect(chooseProfile([ready("cpu", 3, null), profileEntry({ id: "n", state: "not_imported" })], {})?.id).toBe("n");
     expect(chooseProfile([failed, profileEntry({ id: "n", state: "not_imported" })], {})?.id).toBe("n");
   });
@@ -100,6 +102,7 @@ it("colours runs by TensorBoard's order, and its palette starts again", () => {
 it("labels ranks and aggregations", () => {
   expect(rankLabel(two)).toBe("rank 3 of 8");
   expect(rankLabel(one)).toBe("");
+  expect(rankLabel({ rank: 0, world_size: 1 })).toBe("");
   expect(gpuLabel(["H100", "H100", "A100"])).toBe("2 × H100, A100");
   expect(aggregationLabel({ id: 1, iter_start: 0, iter_stop: 9, iterations: 10, key_node: "", label: "" })).toBe(
     "0 .. 9",
@@ -128,12 +131,14 @@ it("says why there may be more profiles", () => {
     jobs: [],
     others: ["a.json is empty."],
   };
-  expect(unlisted({ ...scan, truncated: false, remote: [] })).toEqual(["a.json is empty."]);
-  expect(unlisted({ ...scan, truncated: true, remote: ["s3://b is denied."] })).toEqual([
-    "There are more files than are searched: name a folder further down as the log directory.",
-    "s3://b is denied.",
-    "a.json is empty.",
-  ]);
+  expect(unlisted({ ...scan, truncated: false, remote: [] })).toEqual({ why: [], others: ["a.json is empty."] });
+  expect(unlisted({ ...scan, truncated: true, remote: ["s3://b is denied."] })).toEqual({
+    why: [
+      "There are more files than are searched: name a folder further down as the log directory.",
+      "s3://b is denied.",
+    ],
+    others: ["a.json is empty."],
+  });
 });
 
 it("tells apart the ways to find iterations that are of one kind", () => {

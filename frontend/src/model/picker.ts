@@ -84,9 +84,9 @@ export const runLabel = (run: string, top: string): string => (run === "." ? top
 export const titleOf = ({ run, name }: Pick<ProfileEntry, "run" | "name">, top: string, between: string): string =>
   [runLabel(run, top), name].filter(Boolean).join(between);
 
-/** `rank 3 of 8`, `rank 3`, or nothing. */
+/** `rank 3 of 8`, `rank 3`, or nothing, as of the only one. */
 export function rankLabel(profile: Pick<ProfileEntry, "rank" | "world_size">): string {
-  if (profile.rank === null) return "";
+  if (profile.rank === null || profile.world_size === 1) return "";
   return profile.world_size === null
     ? `rank ${profile.rank}`
     : `rank ${profile.rank} of ${formatCount(profile.world_size)}`;
@@ -113,17 +113,22 @@ export function formatLabel(format: string): string {
   return known[format] ?? format;
 }
 
+/** Whether every word of the search occurs in a text. */
+export function matches(text: string, search: string): boolean {
+  const searched = text.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => searched.includes(word));
+}
+
 /**
  * Profiles in which every word of the search occurs: in run, file name, rank, format or GPU; those first whose own names
  * have them all.
  */
 export function searchProfiles(profiles: readonly ProfileEntry[], search: string): ProfileEntry[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [...profiles];
-  const has = (texts: readonly string[]): boolean => {
-    const text = texts.join(" ").toLowerCase();
-    return words.every((word) => text.includes(word));
-  };
+  if (search.trim() === "") return [...profiles];
+  const has = (texts: readonly string[]): boolean => matches(texts.join(" "), search);
   const named = (profile: ProfileEntry): string[] => [profile.run, profile.name, rankLabel(profile)];
   const others = ({ format, headline }: ProfileEntry): string[] => [
     formatLabel(format),
@@ -145,15 +150,17 @@ export function profileIsMissing(
   return !profiles.some((each) => each.id === profile || each.run === run);
 }
 
-/** When it was recorded, else when its file was written. */
-const timeOf = ({ captured_at: captured, modified_at: modified }: ProfileEntry): number => captured ?? modified ?? 0;
+/** By when it was recorded; of which nobody knows that, behind the others, by when its file was written: a copy is new. */
+const newerFirst = (a: ProfileEntry, b: ProfileEntry): number =>
+  Number(b.captured_at !== null) - Number(a.captured_at !== null) ||
+  (b.captured_at ?? b.modified_at ?? 0) - (a.captured_at ?? a.modified_at ?? 0);
 
 /**
  * What is opened unasked: the newest ready profile with GPU work, else the newest that may have some, not being imported,
  * else the newest that is ready, else the newest that can be read.
  */
 function mostTelling(profiles: readonly ProfileEntry[]): ProfileEntry | undefined {
-  const newest = [...profiles].sort((a, b) => timeOf(b) - timeOf(a));
+  const newest = [...profiles].sort(newerFirst);
   const ready = newest.filter(({ state }) => state === "ready");
   return (
     ready.find(({ headline }) => headline?.gpu_utilization_fraction !== null) ??
@@ -189,9 +196,20 @@ export function chooseProfile(
   );
 }
 
-/** Why there may be more profiles than are listed, and which files are none: a sentence for each. */
-export const unlisted = ({ truncated, remote, others }: ProfilesResponse["scan"]): string[] => [
-  ...(truncated ? ["There are more files than are searched: name a folder further down as the log directory."] : []),
-  ...remote,
-  ...others,
-];
+/** What is not listed: a sentence for each. */
+export interface Unlisted {
+  /** Why there may be more profiles. */
+  why: readonly string[];
+  /** Files that look like profiles, and are none. */
+  others: readonly string[];
+}
+
+export const NONE_UNLISTED: Unlisted = { why: [], others: [] };
+
+export const unlisted = ({ truncated, remote, others }: ProfilesResponse["scan"]): Unlisted => ({
+  why: [
+    ...(truncated ? ["There are more files than are searched: name a folder further down as the log directory."] : []),
+    ...remote,
+  ],
+  others,
+});
