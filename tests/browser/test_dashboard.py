@@ -414,4 +414,7 @@ def test_groups_are_told_by_iteration_as_the_answer_is(page: Page, tensorboard: 
     assert calls.inner_text() == f"{first['calls'] / count:g}"
     assert float(time.inner_text()) == pytest.approx(first["gpu_time_ns"] / count / 1e6, rel=0.005)
     assert f"{int(first['gpu_time_ns'] / count + 0.5):,} ns" in tip_of(time)
-    expect(page.locator(".panels-note")).to_have_text(f"DLProf's panels: times are sums of {count} iterations.")
+    expect(page.locator(".panels-note")).to_have_text(
+        f"DLProf's panels: times are sums of {count} iterations; idle time is divided by what the host did meanwhile, "
+        "whatever the GPU waited for."
+    )

@@ -30,8 +30,11 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
     <>
       {timed && (
         <>
-          {iterations > 1 && (
-            <p class="muted panels-note">DLProf's panels: times are {ofIterations("sums of", iterations)}.</p>
+          {(iterations > 1 || diagnosis !== null) && (
+            <p class="muted panels-note">
+              DLProf's panels:{iterations > 1 && ` times are ${ofIterations("sums of", iterations)};`} idle time is
+              divided by what the host did meanwhile, whatever the GPU waited for.
+            </p>
           )}
           <div class="dlprof-panels">
             <Utilization data={data} />
