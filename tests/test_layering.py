@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "storage": {"opening"},
     "classify": set(),
     "importers": {"events", "memory", "opening", "classify"},
-    "memory": {"classify", "diagnosis", "events", "opening", "profile"},
+    "memory": {"aggregation", "classify", "diagnosis", "events", "opening", "profile"},
     "throughput": {"events", "profile"},
     "diagnosis": {"classify", "events", "profile"},
     "events": {"classify", "diagnosis", "profile"},

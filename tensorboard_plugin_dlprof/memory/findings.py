@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, EXPANDABLE, FREE, STAYS, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.leak import Leak
-from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, open_blocks, owners_in, peak_of, repeated
-from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
+from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, open_blocks, owners_in, repeated
+from tensorboard_plugin_dlprof.memory.typical import main_peak, typical_iterations
+from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import percentage, short_duration, size
 
 NEAR_FRACTION = 0.9
@@ -80,14 +82,6 @@ def _finding(
         "evidence": list(evidence),
         "overlaps_with": [],
     }
-
-
-def _iteration_of(time_ns: Int64s, candidate: IterationCandidate) -> Int64s:
-    """The row of the iteration around each time; -1 outside all."""
-    if candidate.source == "whole_capture":
-        return np.zeros(len(time_ns), np.int64)
-    row = np.searchsorted(candidate.start_ns, time_ns, side="right") - 1
-    return np.where(time_ns < candidate.stop_ns[row], row, -1)
 
 
 def _held_rows(history: History, state: int) -> list[dict[str, Any]]:
@@ -186,7 +180,7 @@ def _outliving_rows(profile: Profile, history: History) -> list[dict[str, Any]]:
     allocates what stays."""
     blocks, candidate = history.blocks, profile.iterations[0]
     seen = np.flatnonzero((blocks.allocated >= 0) & (blocks.freed == STAYS))
-    outliving = seen[_iteration_of(history.time_ns[blocks.allocated[seen]], candidate) > 0]
+    outliving = seen[iteration_of(history.time_ns[blocks.allocated[seen]], candidate) > 0]
     return _owner_rows(history, outliving)
 
 
@@ -200,7 +194,7 @@ def _limit(profile: Profile, history: History, of_torch: bool) -> list[dict[str,
     most = int(history.reserved_bytes.max())
     if not history.capacity_bytes or most <= NEAR_FRACTION * history.capacity_bytes:
         return []
-    peak = peak_of(history)
+    peak = main_peak(profile, history)
     held = by_category(history, peak.state)[0]
     largest, hot = held.name, _hot_module(profile, history)
     checkpoint = (
@@ -227,9 +221,9 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     hot = _hot_module(profile, history)
     if hot is None:
         return []
-    whole, candidate = peak_of(history).in_use_bytes, profile.iterations[0]
-    count = max(len(candidate.values), 1)
-    share = hot.cost_ns / max(int((candidate.stop_ns - candidate.start_ns).sum()) // count, 1)
+    whole, candidate = main_peak(profile, history).in_use_bytes, profile.iterations[0]
+    own = typical_iterations(profile)
+    share = hot.cost_ns / max(int((candidate.stop_ns - candidate.start_ns)[own].sum()) // int(own.sum()), 1)
     of_iteration = "of each iteration" if candidate.source != "whole_capture" else "of the recording"
     title = (
         f"{hot.path} holds {size(hot.num_bytes)} of activations at the peak ({percentage(hot.num_bytes / whole)} of it)"
@@ -272,13 +266,13 @@ class _Hot(NamedTuple):
     num_bytes: int
     """Of its activations at the peak."""
     cost_ns: int
-    """GPU time of its forward pass in an iteration."""
+    """GPU time of its forward pass in a typical iteration."""
 
 
 def _hot_module(profile: Profile, history: History) -> _Hot | None:
     """The type of module whose activations are a large part of the peak and cost least to compute again, by the byte;
     of modules in one another the innermost that holds as much. None where there is none, or no backward pass."""
-    peak = peak_of(history)
+    peak = main_peak(profile, history)
     if peak.in_use_bytes <= 0 or not any(op.direction == BACKWARD for op in profile.ops):
         return None
     holds = _by_module(_activations_by_owner(history, peak.state).items())
@@ -287,12 +281,14 @@ def _hot_module(profile: Profile, history: History) -> _Hot | None:
     if not innermost:
         return None
     kernels, candidate = profile.kernels, profile.iterations[0]
-    own = (kernels.op >= 0) & (_iteration_of(kernels.api_start_ns, candidate) >= 0)
+    is_typical = typical_iterations(profile)
+    iteration = iteration_of(kernels.api_start_ns, candidate)
+    own = (kernels.op >= 0) & (iteration >= 0) & is_typical[iteration]
     time_ns = np.zeros(len(profile.ops), np.int64)
     np.add.at(time_ns, kernels.op[own], kernels.end_ns[own] - kernels.start_ns[own])
     forward = [(op.name, int(time_ns[row])) for row, op in enumerate(profile.ops) if op.direction == FORWARD]
     costs = _by_module(forward)
-    count = max(len(candidate.values), 1)
+    count = int(is_typical.sum())
     modules = [_Hot(each, holds[each], costs.get(each, 0) // count) for each in innermost]
     return max((each for each in modules if each.cost_ns), key=lambda each: each.num_bytes / each.cost_ns, default=None)
 
@@ -319,7 +315,7 @@ def _activations_by_owner(history: History, state: int) -> dict[str, int]:
 
 def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     """Activations of ops that could compute in 16 bits, but do in 32."""
-    peak = peak_of(history)
+    peak = main_peak(profile, history)
     held = _activations_by_owner(history, peak.state)
     if not any(op.direction == BACKWARD for op in profile.ops):
         return []
@@ -396,14 +392,14 @@ def _churn(
     if len(iterations) < 3 or not len(history.time_ns) or not len(history.segment_events):
         return []
     candidate = profile.iterations[0]
-    of = _iteration_of(history.time_ns[history.segment_events], candidate)
+    of = iteration_of(history.time_ns[history.segment_events], candidate)
     after = int(np.count_nonzero(of > 0))
     if 2 * len(distinct_values(of[of > 0])) <= len(iterations) - 1:
         return []
     calls = profile.calls
     names = distinct_values(calls.name).tolist()
     allocates = [name for name in names if blocking_class(profile.strings[name]) == "allocation"]
-    rows = are_among(calls.name, allocates) & (_iteration_of(calls.api_start_ns, candidate) > 0)
+    rows = are_among(calls.name, allocates) & (iteration_of(calls.api_start_ns, candidate) > 0)
     cost_ns = int((calls.api_end_ns[rows] - calls.api_start_ns[rows]).sum())
     cost = f"; calls that allocate and free took {short_duration(cost_ns)} of the host's time there" if cost_ns else ""
     title = f"The allocator took memory from the driver {after:,} times after the first iteration{cost}"

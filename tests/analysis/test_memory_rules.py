@@ -226,6 +226,24 @@ def test_a_piece_that_is_large_enough_is_no_fragmentation() -> None:
     assert "which is full" in of_memory(profile)["oom_detector"].problem_text()
 
 
+def test_a_warm_up_is_neither_a_step_nor_the_place_of_a_peak_that_each_reaches() -> None:
+    """What recomputing costs is a share of a typical iteration, and the peak is told where one reaches it first; a
+    peak that only the warm-up reaches is told there."""
+    profile = held(activation=0.5)
+    profile.iterations[0].start_ns[0] -= 9 * STEP_NS
+    said = answer(profile, "")
+    device = said["devices"]["0"]
+    assert "1.00 ms of GPU time (100 % of each iteration)" in of_page(profile)["activation_detector"]["action"]
+    assert "on GPU 0 in iteration 3, reached in" in said["headline"]
+    assert (device["peak_ns"], device["peak_bytes"]) == (STEP_NS + 100, 10 * GB)
+    assert {"category": "activation", "bytes": 5 * GB, "blocks": 1} in device["at_peak"]
+    history, profile.memory_answer = profile.memory_histories[0], None
+    history.in_use_bytes[1] += GB
+    said = answer(profile, "")
+    assert "on GPU 0 in iteration 2, reached in" in said["headline"]
+    assert said["devices"]["0"]["peak_ns"] == 100
+
+
 def test_the_innermost_module_that_costs_least_is_checkpointed() -> None:
     """It holds what the modules in it hold; one around it, or dearer by the byte, is not named."""
     profile = held()
