@@ -59,13 +59,13 @@ describe("durations", () => {
   it("shows one column in one unit, without rounding a small value to nothing", () => {
     const unit = columnUnit(148_044_000);
     expect(unit.name).toBe("ms");
-    expect([148_044_000, 12_345_678, 999_600, 1_500, 120, 0].map((ns) => inUnit(ns, unit))).toEqual([
-      "148",
-      "12.3",
-      "1.00",
-      "0.002",
-      "<0.001",
-      "0",
+    expect(
+      [148_044_000, 12_345_678, 999_600, 12_400, 9_960, 7_040, 1_500, -996, 700, 120, 90, 0].map((ns) =>
+        inUnit(ns, unit),
+      ),
+    ).toEqual([
+      ...["148", "12.3", "1.00", "0.012", "0.010", "0.0070"],
+      ...["0.0015", "−0.0010", "0.00070", "0.00012", "<0.0001", "0"],
     ]);
     expect(columnUnit(9_000_000).name).toBe("ms");
     expect(inUnit(840, columnUnit(840))).toBe("840");

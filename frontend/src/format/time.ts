@@ -94,8 +94,8 @@ export function momentUnit(largestNs: number): TimeUnit {
 const LEAST_IN_COMMON = 0.1;
 
 /**
- * Units of columns that are read beside each other, by their largest values: a mean in ms beside a least in µs is easily
- * misread. All have that of the largest value; a column that would be all zeros before and after the point keeps its own.
+ * Units of columns that are compared with each other, by their largest values: a mean in ms beside a least in µs is easily
+ * misread, and so is a gain beside the time that it is a part of. All have that of the largest value; a column that would be all zeros before and after the point keeps its own.
  */
 export function unitsOfColumns(largest: ReadonlyMap<string, number>): Map<string, TimeUnit> {
   const common = columnUnit(Math.max(...largest.values(), 0));
@@ -109,12 +109,20 @@ const WITH_DECIMALS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(
   (digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
 );
 
-/** A length in the unit of its column: three significant digits, but no more than three decimals: `148`, `12.3`, `0.012`; tiny ones `<0.001`. */
+/** Below this a length in the unit of its column is only told to be less. */
+const LEAST_TOLD = 0.0001;
+
+/**
+ * A length in the unit of its column: three significant digits, but no more than three decimals, and of what is less than a
+ * hundredth two digits: `148`, `12.3`, `0.012`, `0.0070`; tiny ones `<0.0001`.
+ */
 export function inUnit(ns: number, unit: TimeUnit): string {
   const value = ns / unit.ns;
   const size = Math.abs(value);
-  if (size > 0 && size < 0.0005) return "<0.001";
-  return size < 0.9995 ? (size === 0 ? "0" : withMinus(value.toFixed(3))) : significant(value);
+  if (size === 0) return "0";
+  if (size < LEAST_TOLD) return `<${LEAST_TOLD}`;
+  if (size < 0.00995) return withMinus(value.toFixed(1 - Math.floor(Math.log10(Number(size.toPrecision(2))))));
+  return size < 0.9995 ? withMinus(value.toFixed(3)) : significant(value);
 }
 
 /** The same with its unit, where no head of a column names it. */

@@ -50,11 +50,21 @@ it("a column of losses has the unit of its largest loss", () => {
   expect([...scales.values()].map(({ unit }) => unit.name)).toEqual(["ms", "ms"]);
 });
 
-it("takes the unit of a sum where its values can be read in it, too", () => {
-  const unit = (largest: number, total: number): string | undefined =>
-    timeScales([time("gpu_time_ns")], [{ gpu_time_ns: largest }], { gpu_time_ns: total }).get("gpu_time_ns")?.unit.name;
-  expect(unit(900e3, 5.34e6)).toBe("ms");
-  expect(unit(-900e3, -51.2e6)).toBe("ms");
-  expect(unit(2e6, 1.3e9)).toBe("ms");
-  expect(unit(20e6, 340e6)).toBe("ms");
+it("takes the unit of the largest that a row has: a sum below the rows may be larger", () => {
+  const units = (...rows: Record<string, number>[]): (string | undefined)[] =>
+    [...timeScales(Object.keys(rows[0] ?? {}).map(time), rows).values()].map(({ unit }) => unit.name);
+  expect(units({ total_ns: 634e6, longest_ns: 5.9e6 }, { total_ns: 600e6, longest_ns: 1e6 })).toEqual(["ms", "ms"]);
+  expect(units({ total_ns: 283e3, longest_ns: 900 })).toEqual(["µs", "ns"]);
+});
+
+it("compares means with means and sums with sums", () => {
+  const row = { gpu_time_ns: 51e6, gain_ns: 9e6, average_ns: 18e3, minimum_ns: 1_540, maximum_ns: 129e3 };
+  const scales = timeScales(Object.keys(row).map(time), [row]);
+  expect([...scales].map(([key, { unit }]) => [key, unit.name])).toEqual([
+    ["gpu_time_ns", "ms"],
+    ["gain_ns", "ms"],
+    ["average_ns", "µs"],
+    ["minimum_ns", "µs"],
+    ["maximum_ns", "µs"],
+  ]);
 });

@@ -1,6 +1,6 @@
 /** The units in which the times of a table are shown. */
 import type { Column, Row } from "../api/types";
-import { columnUnit, momentUnit, unitsOfColumns, type TimeUnit } from "../format/time";
+import { momentUnit, unitsOfColumns, type TimeUnit } from "../format/time";
 
 /** The unit of a column and its largest value among the rows. */
 export interface Scale {
@@ -14,20 +14,14 @@ export const isMoment = (key: string): boolean => /start|timestamp|^allocated_ns
 /** Times of a baseline and of the profile beside it: bars of one scale, so that equal times look equal. */
 const SIDES: readonly string[] = ["a_ns", "b_ns"];
 
-/** Of the unit of a column's sum its largest value must be this much, or its digits would be lost. */
-const LEAST_OF_TOTAL = 0.1;
+/** Whether a length is that of one: a mean, a least, a most. These are compared with each other; sums with sums, of which they are parts. */
+const isOfOne = (key: string): boolean => /average|minimum|maximum|longest|lasts/.test(key);
 
-/** What the unit of a column is chosen by: its sum, where the values can be read in the unit of that, too. */
-function sizeOf(largest: number, total: number): number {
-  return largest >= LEAST_OF_TOTAL * columnUnit(total).ns ? Math.max(largest, total) : largest;
-}
-
-/** The scales of the columns of time, for these rows; none without rows. Lengths share a unit, moments have their own. */
-export function timeScales(
-  columns: readonly Column[],
-  rows: readonly Row[],
-  totals: Readonly<Record<string, number | null>> = {},
-): Map<string, Scale> {
+/**
+ * The scales of the columns of time, for these rows; none without rows. Sums share a unit, lengths of one another, and each
+ * moment has its own: a unit is chosen by what the rows hold, so that the largest of them is no fraction of it.
+ */
+export function timeScales(columns: readonly Column[], rows: readonly Row[]): Map<string, Scale> {
   if (rows.length === 0) return new Map();
   const largest = new Map(
     columns
@@ -36,14 +30,13 @@ export function timeScales(
   );
   const most = Math.max(...SIDES.map((key) => largest.get(key) ?? 0));
   for (const key of SIDES) if (largest.has(key)) largest.set(key, most);
-  const lengths = unitsOfColumns(
-    new Map(
-      [...largest]
-        .filter(([key]) => !isMoment(key))
-        .map(([key, most]) => [key, sizeOf(most, Math.abs(totals[key] ?? 0))]),
-    ),
+  const lengths = [...largest].filter(([key]) => !isMoment(key));
+  const units = new Map(
+    [true, false].flatMap((ofOne) => [
+      ...unitsOfColumns(new Map(lengths.filter(([key]) => isOfOne(key) === ofOne))),
+    ]),
   );
   return new Map(
-    [...largest].map(([key, most]) => [key, { largest: most, unit: lengths.get(key) ?? momentUnit(most) }]),
+    [...largest].map(([key, most]) => [key, { largest: most, unit: units.get(key) ?? momentUnit(most) }]),
   );
 }

@@ -87,8 +87,8 @@ export function Grid(props: GridProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows, key } = data;
   // Where no row passes a filter, its numbers keep their unit.
-  const lastScale = useRef(timeScales(columns, rows, data.totals));
-  if (rows.length > 0) lastScale.current = timeScales(columns, rows, data.totals);
+  const lastScale = useRef(timeScales(columns, rows));
+  if (rows.length > 0) lastScale.current = timeScales(columns, rows);
   const scale = lastScale.current;
   // A share is a bar of the same whole in every row; bars behind means and extremes beside it would compare nothing.
   const shares = columns.some(isShare);
