@@ -138,6 +138,19 @@ def test_a_long_warm_up_does_not_take_the_width_of_the_overview(page: Page, tmp_
         page.get_by_role("button", name="Show the whole recording").click()
         expect(page.locator(".timeline-left-out")).to_have_count(0)
         page.wait_for_function("location.hash.includes('timeline.from=0')")
+        head = page.locator(".timeline-head")
+        expect(head).to_contain_text(re.compile(r": [\d.]+ ms while nothing was recorded on the host"))
+
+
+def test_the_overview_shows_ops_however_few_they_are(page: Page, tensorboard: TensorBoard) -> None:
+    """Without a GPU it shows what the host did: op by op where the tracks below do."""
+    page.goto(tensorboard.page(run="cpu", view="timeline"))
+    page.wait_for_function("""() => {
+      const map = document.querySelector(".timeline-minimap canvas");
+      if (map === null || map.width < 100) return false;
+      const row = map.getContext("2d").getImageData(0, 10, map.width, 1).data;
+      return new Set(new Uint32Array(row.buffer)).size > 2;
+    }""")
 
 
 def test_a_search_that_fails_counts_nothing(page: Page, tensorboard: TensorBoard, complaints: list[str]) -> None:

@@ -78,6 +78,13 @@ export function Minimap({ overview, device, label, view, whole, onView }: Minima
             wide,
             IDLE_HEIGHT - 2,
           );
+        // Few ops are told one by one, without bins.
+        const items = track.bins === undefined ? track.items : undefined;
+        items?.start.forEach((start, number) => {
+          context.fillStyle = palette.classes[first.kind]?.[items.class[number] ?? 0]?.css ?? palette.muted;
+          const x = (answer.from + start - whole.from) * scale;
+          context.fillRect(x, 1, Math.max((items.duration[number] ?? 0) * scale, 1), BUSY_HEIGHT - 2);
+        });
       }
       context.font = "10px system-ui, sans-serif";
       context.textBaseline = "bottom";
