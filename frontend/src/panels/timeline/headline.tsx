@@ -25,6 +25,8 @@ const SPENT: Partial<Record<DiagnosedPart, string>> = {
   data_loader: "in the data loader",
   host_op: "in ops on the CPU",
   host_code: "in other code on the CPU",
+  unrecorded: "while nothing was recorded on the host",
+  launch_unknown: "before work whose launch was not recorded",
 };
 
 interface HeadlineProps {
