@@ -349,23 +349,24 @@ function drawCurve(
 }
 
 /** What tells layers of one kind apart: `Qwen2DecoderLayer_12`. */
-const INDEX = /(?:_\d{1,4}|\[\d{1,4}\])$/;
+const INDEX = /(?:_(\d{1,4})|\[(\d{1,4})\])$/;
 
 /** The first of some texts that fits as a whole; empty where none does. */
 const firstFitting = (context: CanvasRenderingContext2D, texts: readonly string[], room: number): string =>
   texts.find((text) => context.measureText(text).width <= room) ?? "";
 
-/** What fits of a name: its start, and the index at its end. */
+/** What fits of a name: its start, and the index at its end; where only one of them has room, the class, else the index. */
 function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
   if (width < 12) return "";
+  const [index = "", number, place] = INDEX.exec(text) ?? [];
+  const whole = firstFitting(context, [text, text.slice(0, text.length - index.length)], width);
+  if (whole !== "") return whole;
   const wide = context.measureText(text).width;
-  if (wide <= width) return text;
-  const index = INDEX.exec(text)?.[0] ?? "";
   for (let letters = Math.floor((text.length * width) / wide); letters >= FEWEST_LETTERS + index.length; letters -= 1) {
     const cut = `${text.slice(0, letters - index.length)}…${index}`;
     if (context.measureText(cut).width <= width) return cut;
   }
-  return index !== "" && context.measureText(index).width <= width ? index : "";
+  return index === "" ? "" : firstFitting(context, [`[${number ?? place ?? ""}]`], width);
 }
 
 /** A path's last part; a module without the word that PyTorch puts before it, a call without its version. */
