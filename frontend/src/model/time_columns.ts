@@ -32,11 +32,7 @@ export function timeScales(columns: readonly Column[], rows: readonly Row[]): Ma
   for (const key of SIDES) if (largest.has(key)) largest.set(key, most);
   const lengths = [...largest].filter(([key]) => !isMoment(key));
   const units = new Map(
-    [true, false].flatMap((ofOne) => [
-      ...unitsOfColumns(new Map(lengths.filter(([key]) => isOfOne(key) === ofOne))),
-    ]),
+    [true, false].flatMap((ofOne) => [...unitsOfColumns(new Map(lengths.filter(([key]) => isOfOne(key) === ofOne)))]),
   );
-  return new Map(
-    [...largest].map(([key, most]) => [key, { largest: most, unit: units.get(key) ?? momentUnit(most) }]),
-  );
+  return new Map([...largest].map(([key, most]) => [key, { largest: most, unit: units.get(key) ?? momentUnit(most) }]));
 }
