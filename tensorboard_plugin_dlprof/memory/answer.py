@@ -68,11 +68,14 @@ def not_recorded(source_format: str, recorded: Collection[str]) -> str:
         how = "; a memory snapshot tells what GPUs hold" if source_format == "pytorch" else ""
         return f"Memory was recorded for the host only{how}."
     if source_format == "xplane":
-        how = "the profiler takes it from the default allocator (BFC) of XLA and TensorFlow, not from others"
+        how = (
+            "the profiler takes it from the default allocator (BFC) of XLA and TensorFlow; unset "
+            "`XLA_PYTHON_CLIENT_ALLOCATOR` and `TF_GPU_ALLOCATOR` if they name another"
+        )
     elif source_format == "nsight_systems":
-        how = "nsys profile --cuda-memory-usage=true brings what is taken from the driver"
+        how = "`nsys profile --cuda-memory-usage=true` brings what is taken from the driver"
     else:
-        how = "profile(profile_memory=True), or a memory snapshot, brings it"
+        how = "`profile(profile_memory=True)`, or a memory snapshot, brings it"
     return f"The memory of GPUs was not recorded: {how}."
 
 

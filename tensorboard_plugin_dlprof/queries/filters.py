@@ -19,7 +19,10 @@ TEXT_TYPES: frozenset[ColumnType] = frozenset({"text", "long_text", "kernel_name
 
 _UNITS: dict[ColumnType, dict[str, int | Decimal]] = {
     "duration_ns": {"": 1, "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9},
-    "bytes": {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30},
+    "bytes": {
+        **{"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12},
+        **{"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40},
+    },
     "fraction": {"": 1, "%": Decimal("0.01")},
     "integer": {"": 1},
     "number": {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12},
@@ -62,7 +65,7 @@ def condition(label: str, column_type: ColumnType, text: str) -> Condition:
 
     * Text columns: the text is contained, ignoring case; after ``=``, it is the whole value.
     * Numbers: ``>1000``, ``>=``, ``<``, ``<=``, ``=`` or a bare number; ``10..20`` includes both ends. Units may
-      follow: ``ns us ms s`` for durations, ``kB MB GB KiB MiB GiB`` for sizes, ``%`` for shares.
+      follow: ``ns us ms s`` for durations, ``kB MB GB TB KiB MiB GiB TiB`` for sizes, ``%`` for shares.
     * Booleans: yes, no, unknown.
 
     Args:

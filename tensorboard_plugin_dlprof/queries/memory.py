@@ -243,10 +243,13 @@ def memory_at(
     window: tuple[int | None, int | None] = (None, None),
 ) -> dict[str, Any]:
     """What is in use at a moment (ns, or number of an event), by category and by who allocated it, and the largest
-    blocks with what their ops cost; without a moment, at the first peak of a window."""
+    blocks with what their ops cost; without a moment, at the first peak of a window, or at that of the recording."""
     facts = facts_of(connection, device)
     with damage_told(connection):
-        if moment is None:
+        if moment is None and window == (None, None):
+            answer = memory(connection)["devices"][str(device)]
+            state, time_ns, in_use = peak_state(connection, device), answer["peak_ns"], answer["peak_bytes"]
+        elif moment is None:
             state, time_ns, in_use = _peak_in(connection, facts, *window)
         else:
             state, time_ns, in_use = state_of(connection, facts, moment)

@@ -50,7 +50,7 @@ _SUMMED = frozenset(
         *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
         *("ops_of_kernel", "kernels_of_group", "kernels_of_op", "kernel_names_of_iteration", "op_paths_of_iteration"),
         *("efficiency", "compare", "compare_types", "compare_groups", "compare_of_group"),
-        *("gaps", "gap_groups"),
+        *("gaps", "gap_groups", "memory_block_groups"),
     }
 )
 """Tables whose rows do not contain each other, and are few enough to be summed for each page."""
@@ -61,6 +61,7 @@ _ADDITIVE = frozenset(
         *("calls", "change_ns", "duration_ns", "total_ns"),
         *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
         *("gpu_time_ns", "kernel_calls", "kernel_ns"),
+        *("at_peak", "at_peak_bytes", "blocks", "stay", "total_bytes"),
     }
 )
 """Columns whose sum means something: a gap with two causes is in two groups, a share of a window is of one GPU."""

@@ -62,6 +62,35 @@ def test_window_and_moment_are_in_the_link(page: Page, snapshot: TensorBoard) ->
     expect(curve).not_to_contain_text("start")
 
 
+def test_a_warm_up_does_not_take_the_width_of_the_curve(page: Page, tensorboard: TensorBoard) -> None:
+    """The curve begins with the typical iterations, as the Timeline does, and what is listed is of the recording's peak."""
+    page.goto(tensorboard.page(run="amp", view="memory"))
+    curve = page.locator("svg.memory-curve")
+    expect(page.locator(".headline h2")).to_contain_text("in iteration 2")
+    expect(curve).to_contain_text("peak")
+    expect(curve).to_contain_text("iteration 5")
+    expect(curve).not_to_contain_text("0 s")
+    expect(page.get_by_text("Not shown: 157 ms before.")).to_be_visible()
+    expect(page.get_by_role("heading", name="At the Peak: 1.70 GiB")).to_be_visible()
+    for phase in ("forward", "backward"):
+        expect(page.locator(".memory-key").filter(has_text=phase)).to_have_count(1)
+    page.get_by_role("button", name="Show the whole recording").click()
+    expect(curve).to_contain_text("0 s")
+    expect(page.get_by_text("Not shown")).to_have_count(0)
+
+
+def test_sizes_of_a_column_have_one_unit_and_add_up(page: Page, tensorboard: TensorBoard) -> None:
+    """The head names it, the filter takes it, and the last row has the sums: at the peak all that was in use then."""
+    page.goto(tensorboard.page(run="amp", view="memory"))
+    table = page.get_by_role("grid", name="Allocations")
+    for head in ("Size (MiB)", "Size at the Peak (MiB)"):
+        expect(table.get_by_role("columnheader", name=head)).to_be_visible()
+    expect(table.locator("tfoot")).to_contain_text("1.70 GiB")
+    page.get_by_label("Filter Size at the Peak").fill(">200")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    expect(table.locator("tbody tr")).to_contain_text("292")
+
+
 def test_opens_on_the_gpu_that_the_sentence_is_about(page: Page, tmp_path: Path) -> None:
     """The one that holds most, which need not be the first; a click shows another."""
     sizes = (1 * MB, 5 * MB)

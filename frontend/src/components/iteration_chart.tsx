@@ -47,8 +47,8 @@ export function IterationChart({ rows: summed, label, unit }: IterationChartProp
   const highest = tallest(rows, hidden);
   const scale = axisUnit(highest);
   // Ticks are chosen in the unit that is printed, so that they are round there.
-  const marks = ticks(highest / scale.ns);
-  const topNs = Math.max((marks.at(-1) ?? 0) * scale.ns, 1);
+  const marks = ticks(highest / scale.size);
+  const topNs = Math.max((marks.at(-1) ?? 0) * scale.size, 1);
   const layout = barLayout(rows.length, plotWidth);
   const step = labelStep(rows.length, plotWidth / 56);
   const row = active === null ? undefined : rows[active];

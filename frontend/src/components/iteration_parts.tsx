@@ -88,7 +88,7 @@ export function DurationAxis({ marks, unit, topNs, plotWidth, plotHeight }: Dura
   return (
     <>
       {marks.map((mark) => {
-        const y = plotHeight - ((mark * unit.ns) / topNs) * plotHeight;
+        const y = plotHeight - ((mark * unit.size) / topNs) * plotHeight;
         return (
           <g key={mark}>
             <line class="grid-line" x1="0" x2={plotWidth} y1={y} y2={y} />

@@ -1,7 +1,9 @@
 /** Small pieces of text that carry more than they show: shares with their parts, times with every digit, yes and no. */
-import { UNKNOWN } from "../format/number";
+import { formatBytes } from "../format/bytes";
+import { exactNumber, UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
-import { formatDuration, inUnit, readableAndExact, type TimeUnit } from "../format/time";
+import { formatDuration, readableAndExact, type TimeUnit } from "../format/time";
+import { inUnit, type Unit } from "../format/unit";
 import { splitId, splitPath } from "../model/kernel_name";
 import { shortPlace } from "../model/short_place";
 import { Icon } from "./icon";
@@ -43,6 +45,16 @@ export function TimeIn({ ns, unit }: { ns: number | null; unit: TimeUnit }) {
   return (
     <span class="number" data-tip={readableAndExact(ns)}>
       {inUnit(ns, unit)}
+    </span>
+  );
+}
+
+/** A size whose tooltip has every byte; in the unit that the head of its column names, where it has one. */
+export function Size({ bytes, unit }: { bytes: number | null; unit?: Unit | undefined }) {
+  if (bytes === null) return <span class="unknown">{UNKNOWN}</span>;
+  return (
+    <span class="number" data-tip={`${exactNumber(bytes)} bytes`}>
+      {unit === undefined ? formatBytes(bytes) : inUnit(bytes, unit)}
     </span>
   );
 }

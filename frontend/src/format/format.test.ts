@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { formatBytes } from "./bytes";
+import { formatBytes, sizeUnit } from "./bytes";
 import { formatMoment } from "./date";
 import {
   withoutSteps,
@@ -14,16 +14,8 @@ import {
 } from "./number";
 import { aroundQuantities, typeset } from "./sentence";
 import { formatShare, shareOf } from "./share";
-import {
-  axisUnit,
-  columnUnit,
-  exactDuration,
-  formatDuration,
-  inUnit,
-  readableAndExact,
-  unitsOfColumns,
-  formatTimestamp,
-} from "./time";
+import { axisUnit, columnUnit, exactDuration, formatDuration, readableAndExact, formatTimestamp } from "./time";
+import { inUnit, unitsOfColumns } from "./unit";
 
 describe("durations", () => {
   it.each([
@@ -79,7 +71,9 @@ describe("durations", () => {
     [{ total: 0, other: 20_000 }, ["µs", "µs"]],
     [{ total: 0 }, ["ms"]],
   ])("columns beside each other are told in one unit: %o", (largest, units) => {
-    expect([...unitsOfColumns(new Map(Object.entries(largest))).values()].map(({ name }) => name)).toEqual(units);
+    expect([...unitsOfColumns(new Map(Object.entries(largest)), columnUnit).values()].map(({ name }) => name)).toEqual(
+      units,
+    );
   });
 
   it("chooses the unit of an axis by its longest bar", () => {
@@ -127,6 +121,17 @@ describe("counts, sizes and moments", () => {
     expect(formatBytes(1_159_569)).toBe("1.11 MiB");
     expect(formatBytes(1024 * 1024 - 1)).toBe("1.00 MiB");
     expect(formatBytes(null)).toBe("unknown");
+    expect(formatBytes(-3 * 1024 ** 3)).toBe("−3.00 GiB");
+  });
+
+  it("shows a column of sizes in one unit", () => {
+    const unit = sizeUnit(1024 ** 3 * 9.38);
+    expect(unit.name).toBe("GiB");
+    expect([1024 ** 3 * 9.38, 100 * 1024 ** 2, 512 * 1024, 4].map((bytes) => inUnit(bytes, unit))).toEqual([
+      ...["9.38", "0.098", "0.00049", "<0.0001"],
+    ]);
+    expect([0, 4, 1023, 1024 * 1024 - 1].map((bytes) => sizeUnit(bytes).name)).toEqual(["B", "B", "B", "MiB"]);
+    expect(inUnit(4, sizeUnit(4))).toBe("4");
   });
 
   it("shows a moment to the minute", () => {

@@ -1,19 +1,19 @@
 /** Nanoseconds -> text. */
 import { formatCount, significant, UNKNOWN, withMinus } from "./number";
+import { inUnit, type Unit } from "./unit";
 
-export interface TimeUnit {
+export interface TimeUnit extends Unit {
   readonly name: "ns" | "µs" | "ms" | "s";
-  readonly ns: number;
 }
 
-const NS: TimeUnit = { name: "ns", ns: 1 };
-const MS: TimeUnit = { name: "ms", ns: 1e6 };
-const SECONDS: TimeUnit = { name: "s", ns: 1e9 };
-const UNITS: readonly TimeUnit[] = [SECONDS, MS, { name: "µs", ns: 1e3 }, NS];
+const NS: TimeUnit = { name: "ns", size: 1 };
+const MS: TimeUnit = { name: "ms", size: 1e6 };
+const SECONDS: TimeUnit = { name: "s", size: 1e9 };
+const UNITS: readonly TimeUnit[] = [SECONDS, MS, { name: "µs", size: 1e3 }, NS];
 
 /** The largest unit of which `ns` holds at least `least`. */
 function unitHolding(ns: number, least: number): TimeUnit {
-  return UNITS.find((unit) => Math.abs(ns) >= least * unit.ns) ?? NS;
+  return UNITS.find((unit) => Math.abs(ns) >= least * unit.size) ?? NS;
 }
 
 /**
@@ -35,7 +35,7 @@ export function formatDuration(ns: number | null | undefined): string {
   }
   const unit = unitHolding(size, 0.9995);
   if (unit.name === "ns") return `${formatCount(Math.round(ns))} ns`;
-  return `${significant(ns / unit.ns)} ${unit.name}`;
+  return `${significant(ns / unit.size)} ${unit.name}`;
 }
 
 /** Of how many iterations there are, and how many of them times are sums of. */
@@ -87,21 +87,7 @@ const LATE_NS = 10e9;
 /** One unit for a column of moments. */
 export function momentUnit(largestNs: number): TimeUnit {
   const unit = columnUnit(largestNs);
-  return unit.ns > MS.ns && Math.abs(largestNs) < LATE_NS ? MS : unit;
-}
-
-/** A column whose largest value is less than this in the common unit has one of its own. */
-const LEAST_IN_COMMON = 0.1;
-
-/**
- * Units of columns that are compared with each other, by their largest values: a mean in ms beside a least in µs is easily
- * misread, and so is a gain beside the time that it is a part of. All have that of the largest value; a column that would be all zeros before and after the point keeps its own.
- */
-export function unitsOfColumns(largest: ReadonlyMap<string, number>): Map<string, TimeUnit> {
-  const common = columnUnit(Math.max(...largest.values(), 0));
-  return new Map(
-    [...largest].map(([key, ns]) => [key, ns > 0 && ns < LEAST_IN_COMMON * common.ns ? columnUnit(ns) : common]),
-  );
+  return unit.size > MS.size && Math.abs(largestNs) < LATE_NS ? MS : unit;
 }
 
 /** By how many decimals, made once: each is as slow to make as hundreds of numbers are to format. */
@@ -109,42 +95,25 @@ const WITH_DECIMALS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(
   (digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
 );
 
-/** Below this a length in the unit of its column is only told to be less. */
-const LEAST_TOLD = 0.0001;
-
-/**
- * A length in the unit of its column: three significant digits, but no more than three decimals, and of what is less than a
- * hundredth two digits: `148`, `12.3`, `0.012`, `0.0070`; tiny ones `<0.0001`.
- */
-export function inUnit(ns: number, unit: TimeUnit): string {
-  const value = ns / unit.ns;
-  const size = Math.abs(value);
-  if (size === 0) return "0";
-  if (size < LEAST_TOLD) return `<${LEAST_TOLD}`;
-  if (size < 0.00995) return withMinus(value.toFixed(1 - Math.floor(Math.log10(Number(size.toPrecision(2))))));
-  return size < 0.9995 ? withMinus(value.toFixed(3)) : significant(value);
-}
-
-/** The same with its unit, where no head of a column names it. */
-export const withUnit = (ns: number, unit: TimeUnit): string => `${inUnit(ns, unit)} ${unit.name}`;
-
 /** A moment in the unit of its column: lengths are rounded, but moments are told apart, of ms and s to the microsecond. */
-export const momentInUnit = (ns: number, unit: TimeUnit): string =>
-  unit.ns === 1 ? formatCount(ns) : withMinus(WITH_DECIMALS[unit.ns > MS.ns ? 6 : 3]?.format(ns / unit.ns) ?? "");
+export const momentInUnit = (ns: number, unit: Unit): string =>
+  unit.size === 1
+    ? formatCount(ns)
+    : withMinus(WITH_DECIMALS[unit.size > MS.size ? 6 : 3]?.format(ns / unit.size) ?? "");
 
 /**
  * A moment by itself, in the unit that columns of moments have up to `largest`, with as many decimals as tell it apart from what
  * is `apart` ns away: `2,858 ms`, `1.22 ms`, `34.5 s`.
  */
-export function formatTimestamp(ns: number, apart: number, largest = Math.max(ns, MS.ns)): string {
+export function formatTimestamp(ns: number, apart: number, largest = Math.max(ns, MS.size)): string {
   const unit =
-    Math.min(apart * APART_IN_MS, largest) < MS.ns
+    Math.min(apart * APART_IN_MS, largest) < MS.size
       ? (UNITS[2] ?? MS)
-      : largest < LATE_NS && apart < SECONDS.ns
+      : largest < LATE_NS && apart < SECONDS.size
         ? MS
         : SECONDS;
-  const decimals = Math.min(Math.max(-Math.floor(Math.log10(apart / unit.ns)), 0), 9);
-  return `${WITH_DECIMALS[decimals]?.format(Math.round(ns) / unit.ns) ?? ""} ${unit.name}`;
+  const decimals = Math.min(Math.max(-Math.floor(Math.log10(apart / unit.size)), 0), 9);
+  return `${WITH_DECIMALS[decimals]?.format(Math.round(ns) / unit.size) ?? ""} ${unit.name}`;
 }
 
 /** Three decimals of a millisecond tell apart what is a microsecond apart. */

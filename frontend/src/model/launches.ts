@@ -29,6 +29,8 @@ export function countRange(from: number, next: number | undefined): string {
 /** `under 1 µs`, `0.1 to 1 ms`, `1 s and more`. */
 export function durationRange(from: number, next: number | undefined): string {
   const unit = columnUnit(next ?? from);
-  if (next === undefined) return `${from / unit.ns} ${unit.name} and more`;
-  return from === 0 ? `under ${next / unit.ns} ${unit.name}` : `${from / unit.ns} to ${next / unit.ns} ${unit.name}`;
+  if (next === undefined) return `${from / unit.size} ${unit.name} and more`;
+  return from === 0
+    ? `under ${next / unit.size} ${unit.name}`
+    : `${from / unit.size} to ${next / unit.size} ${unit.name}`;
 }

@@ -13,7 +13,7 @@ import {
   tableChanges,
   pickedColumns,
   withoutGpu,
-  withTimeUnit,
+  withOwnUnit,
 } from "./table_state";
 import { arriving, forOtherProfile, readHash, wholeNumber, withValues, writeHash } from "./url_state";
 
@@ -201,8 +201,10 @@ describe("a filter of times", () => {
     ["10..50us", "ms", "10us..50us"],
     ["", "ms", ""],
     ["much", "ms", "much"],
+    [">1", "GiB", ">1GiB"],
+    ["1MiB..2", "GiB", "1MiB..2MiB"],
   ] as const)("%s under a head in %s is %s", (typed, unit, meant) => {
-    expect(withTimeUnit(typed, unit)).toBe(meant);
+    expect(withOwnUnit(typed, unit)).toBe(meant);
   });
 });
 

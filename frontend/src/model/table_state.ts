@@ -1,6 +1,6 @@
 /** What a table shows, and how that is written in the URL. */
 import type { Column, Row, TableResponse } from "../api/types";
-import type { TimeUnit } from "../format/time";
+import type { Unit } from "../format/unit";
 import { wholeNumber, type UrlState } from "./url_state";
 
 export const PAGE_SIZES = [10, 25, 50, 100] as const;
@@ -188,21 +188,22 @@ export function pageNumbers(current: number, pages: number): (number | null)[] {
 const BARE = /^(?:[<>]=?|=)?\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
- * A filter of a column of times with the unit that its head names behind every number without one: that is what the user reads above
- * the field, while the server takes a number without a unit as nanoseconds. One end of a range takes the unit of the other.
+ * A filter of a column of times or sizes with the unit that its head names behind every number without one: that is what the user
+ * reads above the field, while the server takes a number without a unit as nanoseconds, or bytes. One end of a range takes the unit
+ * of the other.
  */
-export function withTimeUnit(filter: string, unit: TimeUnit["name"]): string {
+export function withOwnUnit(filter: string, unit: Unit["name"]): string {
   const ends = filter.split("..");
   const own = ends.length === 2 ? ends.map((end) => /[a-zµμ]+\s*$/i.exec(end)?.[0].trim()).find(Boolean) : undefined;
   return ends.map((end) => (BARE.test(end.trim()) ? `${end.trimEnd()}${own ?? unit}` : end)).join("..");
 }
 
 /** What a number column's filter may hold, for its tooltip. */
-export function filterHelp(column: Column, unit: TimeUnit["name"]): string {
-  if (column.type === "duration_ns")
-    return `For example >1ms, <=20us, 10us..50us. Without a unit: ${unit}, as in the head of the column.`;
+export function filterHelp(column: Column, unit: Unit["name"]): string {
+  const own = `Without a unit: ${unit}, as in the head of the column.`;
+  if (column.type === "duration_ns") return `For example >1ms, <=20us, 10us..50us. ${own}`;
   if (column.type === "fraction") return "For example >10%, <=0.5 or 10%..30%.";
-  if (column.type === "bytes") return "For example >1MiB, <=20KiB or 1MiB..1GiB. Without a unit: bytes.";
+  if (column.type === "bytes") return `For example >1MiB, <=20KiB or 1MiB..1GiB. ${own}`;
   if (column.type === "number") return "For example >1T, <=20M or 10..50.";
   if (isNumeric(column)) return "For example >1000, <=20, 10..50 or =7.";
   return "Shows rows that contain this text; upper and lower case do not matter.";

@@ -1,10 +1,12 @@
-/** The units in which the times of a table are shown. */
+/** The units in which the times and sizes of a table are shown. */
 import type { Column, Row } from "../api/types";
-import { momentUnit, unitsOfColumns, type TimeUnit } from "../format/time";
+import { sizeUnit } from "../format/bytes";
+import { columnUnit, momentUnit } from "../format/time";
+import { unitsOfColumns, type Unit } from "../format/unit";
 
 /** The unit of a column and its largest value among the rows. */
 export interface Scale {
-  unit: TimeUnit;
+  unit: Unit;
   largest: number;
 }
 
@@ -14,25 +16,31 @@ export const isMoment = (key: string): boolean => /start|timestamp|^allocated_ns
 /** Times of a baseline and of the profile beside it: bars of one scale, so that equal times look equal. */
 const SIDES: readonly string[] = ["a_ns", "b_ns"];
 
-/** Whether a length is that of one: a mean, a least, a most. These are compared with each other; sums with sums, of which they are parts. */
-const isOfOne = (key: string): boolean => /average|minimum|maximum|longest|lasts/.test(key);
+/** Whether an amount is that of one: a mean, a least, a most. These are compared with each other; sums with sums, of which they are parts. */
+const isOfOne = (key: string): boolean => /average|minimum|maximum|longest|lasts|^size/.test(key);
 
 /**
- * The scales of the columns of time, for these rows; none without rows. Sums share a unit, lengths of one another, and each
- * moment has its own: a unit is chosen by what the rows hold, so that the largest of them is no fraction of it.
+ * The scales of the columns of times and sizes, for these rows; none without rows. Sums share a unit, amounts of one another, and
+ * each moment has its own: a unit is chosen by what the rows hold, so that the largest of them is no fraction of it.
  */
-export function timeScales(columns: readonly Column[], rows: readonly Row[]): Map<string, Scale> {
+export function columnScales(columns: readonly Column[], rows: readonly Row[]): Map<string, Scale> {
   if (rows.length === 0) return new Map();
-  const largest = new Map(
+  const largestOf = (type: Column["type"]): [string, number][] =>
     columns
-      .filter(({ type }) => type === "duration_ns")
-      .map(({ key }) => [key, rows.reduce((most, row) => Math.max(most, Math.abs(Number(row[key] ?? 0))), 0)]),
+      .filter((column) => column.type === type)
+      .map(({ key }) => [key, rows.reduce((most, row) => Math.max(most, Math.abs(Number(row[key] ?? 0))), 0)]);
+  const times = new Map(largestOf("duration_ns"));
+  const most = Math.max(...SIDES.map((key) => times.get(key) ?? 0));
+  for (const key of SIDES) if (times.has(key)) times.set(key, most);
+  const sizes = largestOf("bytes");
+  const lengths = [...times].filter(([key]) => !isMoment(key));
+  const units = new Map<string, Unit>(
+    [true, false].flatMap((ofOne) => {
+      const own = (some: [string, number][]) => new Map(some.filter(([key]) => isOfOne(key) === ofOne));
+      return [...unitsOfColumns(own(lengths), columnUnit), ...unitsOfColumns(own(sizes), sizeUnit)];
+    }),
   );
-  const most = Math.max(...SIDES.map((key) => largest.get(key) ?? 0));
-  for (const key of SIDES) if (largest.has(key)) largest.set(key, most);
-  const lengths = [...largest].filter(([key]) => !isMoment(key));
-  const units = new Map(
-    [true, false].flatMap((ofOne) => [...unitsOfColumns(new Map(lengths.filter(([key]) => isOfOne(key) === ofOne)))]),
+  return new Map(
+    [...times, ...sizes].map(([key, largest]) => [key, { largest, unit: units.get(key) ?? momentUnit(largest) }]),
   );
-  return new Map([...largest].map(([key, most]) => [key, { largest: most, unit: units.get(key) ?? momentUnit(most) }]));
 }

@@ -33,6 +33,10 @@ export const seenOf = (start: number, duration: number, view: View): [number, nu
   Math.min(start + duration, view.to),
 ];
 
+/** What a picture of a recording begins with: all of it, or its typical part where the rest, a warm-up, would take most of the width. */
+export const shownAtFirst = (typical: View, whole: View): View =>
+  2 * (typical.to - typical.from) > whole.to - whole.from ? whole : typical;
+
 /** Moves by a share of the window. */
 export function panned(view: View, whole: View, share: number): View {
   const by = (view.to - view.from) * share;

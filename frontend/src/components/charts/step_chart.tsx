@@ -34,8 +34,8 @@ export function StepChart({ iterations, to }: StepChartProps) {
   const median = medianNs(walls);
   const highest = longestShown(walls);
   const unit = axisUnit(highest);
-  const marks = ticks(highest / unit.ns, 4);
-  const top = Math.max((marks.at(-1) ?? 1) * unit.ns, 1);
+  const marks = ticks(highest / unit.size, 4);
+  const top = Math.max((marks.at(-1) ?? 1) * unit.size, 1);
   const layout = barLayout(iterations.length, plotWidth);
   const step = labelStep(iterations.length, plotWidth / 44);
   const cutBars = iterations.map(({ wall_ns: value }, i) => ({ x: i * layout.pitch, value }));

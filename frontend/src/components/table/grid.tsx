@@ -7,19 +7,20 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
-import { formatCalls, formatCount } from "../../format/number";
+import { exactNumber, formatCalls, formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
+import { readableAndExact } from "../../format/time";
+import { withUnit, type Unit } from "../../format/unit";
 import { ThemeContext } from "../../frame/theme";
 import { copyText } from "../../host/tensorboard";
 import { splitPath, wordsApart } from "../../model/kernel_name";
 import { placesApart } from "../../model/short_place";
 import { ambiguousPaths, isNumeric, nextSort, type TableState } from "../../model/table_state";
-import { timeScales } from "../../model/time_columns";
+import { columnScales } from "../../model/time_columns";
 import { textWidth } from "../text_width";
 import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
-import { Duration } from "../value";
+import { Duration, Size } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
 import { barOf, copiedText, roomOf, TableCell } from "./table_cell";
 import { headOf, TableHead } from "./table_head";
@@ -87,13 +88,13 @@ export function Grid(props: GridProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows, key } = data;
   // Where no row passes a filter, its numbers keep their unit.
-  const lastScale = useRef(timeScales(columns, rows));
-  if (rows.length > 0) lastScale.current = timeScales(columns, rows);
+  const lastScale = useRef(columnScales(columns, rows));
+  if (rows.length > 0) lastScale.current = columnScales(columns, rows);
   const scale = lastScale.current;
   // A share is a bar of the same whole in every row; bars behind means and extremes beside it would compare nothing.
   const shares = columns.some(isShare);
   const headRows = props.filters ? 2 : 1;
-  const units = new Map<string, TimeUnit>([...scale].map(([column, { unit }]) => [column, unit]));
+  const units = new Map<string, Unit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");
   const ofPaths = columns.filter(({ type }) => type === "path");
   const rooms = ofPaths.map((column) => widthOf(column)).join(" ");
@@ -291,7 +292,7 @@ export function Grid(props: GridProps) {
 interface TotalsProps {
   columns: readonly Column[];
   data: TableResponse;
-  units: ReadonlyMap<string, TimeUnit>;
+  units: ReadonlyMap<string, Unit>;
 }
 
 /** From here on a sum has a unit of its own: four digits are read as other than what headlines say of it. */
@@ -325,13 +326,15 @@ function Totals({ columns, data, units }: TotalsProps) {
   );
 }
 
-function Total({ column, value, unit }: { column: Column; value: number | null; unit: TimeUnit | undefined }) {
-  if (column.type === "duration_ns" && value !== null && unit !== undefined && Math.abs(value) < MOST_IN_UNIT * unit.ns)
+function Total({ column, value, unit }: { column: Column; value: number | null; unit: Unit | undefined }) {
+  const isTime = column.type === "duration_ns";
+  if (value !== null && unit !== undefined && Math.abs(value) < MOST_IN_UNIT * unit.size)
     return (
-      <span class="number" data-tip={readableAndExact(value)}>
-        {inUnit(value, unit)} {unit.name}
+      <span class="number" data-tip={isTime ? readableAndExact(value) : `${exactNumber(value)} bytes`}>
+        {withUnit(value, unit)}
       </span>
     );
-  if (column.type === "duration_ns") return <Duration ns={value} />;
+  if (isTime) return <Duration ns={value} />;
+  if (column.type === "bytes") return <Size bytes={value} />;
   return <span class="number">{column.type === "fraction" ? formatShare(value) : formatCalls(value)}</span>;
 }

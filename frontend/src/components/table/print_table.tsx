@@ -2,12 +2,13 @@
 import { render } from "preact";
 
 import type { Column, Row } from "../../api/types";
-import { formatBytes } from "../../format/bytes";
+import { sizeUnit } from "../../format/bytes";
 import { formatCount, formatCounted, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { columnUnit, inUnit, type TimeUnit } from "../../format/time";
+import { columnUnit } from "../../format/time";
+import { inUnit, type Unit } from "../../format/unit";
 import { isNumeric } from "../../model/table_state";
-import { timeScales } from "../../model/time_columns";
+import { columnScales } from "../../model/time_columns";
 
 interface PrintedProps {
   heading: string;
@@ -17,19 +18,19 @@ interface PrintedProps {
   total: number;
 }
 
-function cellText(column: Column, row: Row, unit: TimeUnit | undefined): string {
+function cellText(column: Column, row: Row, unit: Unit | undefined): string {
   const value = row[column.key] ?? null;
   if (value === null || value === "") return "–";
   if (column.type === "duration_ns") return inUnit(Number(value), unit ?? columnUnit(Number(value)));
   if (column.type === "fraction") return formatShare(Number(value));
   if (column.type === "boolean") return value === true ? "yes" : "no";
-  if (column.type === "bytes") return formatBytes(Number(value));
+  if (column.type === "bytes") return inUnit(Number(value), unit ?? sizeUnit(Number(value)));
   if (column.type === "number") return formatScaled(Number(value));
   return typeof value === "number" ? formatCount(value) : String(value);
 }
 
 function Printed({ heading, columns, rows, total }: PrintedProps) {
-  const units = new Map([...timeScales(columns, rows)].map(([key, { unit }]) => [key, unit]));
+  const units = new Map([...columnScales(columns, rows)].map(([key, { unit }]) => [key, unit]));
   return (
     <>
       <h1>{heading}</h1>

@@ -1,17 +1,17 @@
 import { useState } from "preact/hooks";
 
 import type { Cell, Column, Row } from "../../api/types";
-import { formatBytes } from "../../format/bytes";
 import { exactNumber, formatCalls, formatCount, formatNumber } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { inUnit, momentInUnit, readableAndExact } from "../../format/time";
+import { momentInUnit, readableAndExact } from "../../format/time";
+import { inUnit } from "../../format/unit";
 import { arrowOf, directionOf, isSmall, signedShare } from "../../model/change";
 import { shortKernelName } from "../../model/kernel_name";
 import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";
 import { CopyButton } from "../copy_button";
-import { OpId, OpPath, YesNo } from "../value";
+import { OpId, OpPath, Size, YesNo } from "../value";
 
 interface TableCellProps {
   column: Column;
@@ -62,11 +62,7 @@ export function TableCell(props: TableCellProps) {
         </span>
       );
     case "bytes":
-      return (
-        <span class="number" data-tip={`${formatCount(Number(value))} bytes`}>
-          {formatBytes(Number(value))}
-        </span>
-      );
+      return <Size bytes={Number(value)} unit={scale?.unit} />;
     case "boolean":
       return <YesNo value={Boolean(value)} />;
     case "kernel_name":

@@ -1,15 +1,15 @@
 import { useRef } from "preact/hooks";
 
 import type { Column } from "../../api/types";
-import type { TimeUnit } from "../../format/time";
-import { filterHelp, isNumeric, sortDirection, withTimeUnit } from "../../model/table_state";
+import type { Unit } from "../../format/unit";
+import { filterHelp, isNumeric, sortDirection, withOwnUnit } from "../../model/table_state";
 import { DelayedInput } from "../delayed_input";
 import { Icon } from "../icon";
 
 interface TableHeadProps {
   columns: readonly Column[];
   sort: string;
-  units: ReadonlyMap<string, TimeUnit>;
+  units: ReadonlyMap<string, Unit>;
   /** Whether Tab stops here: once a table has rows, the arrow keys lead up to its head from them. */
   stops: boolean;
   /** The filters; null where the table has none. */
@@ -73,7 +73,7 @@ export function TableHead(props: TableHeadProps) {
               {column.filterable && (
                 <Filter
                   column={column}
-                  unit={props.units.get(column.key)?.name ?? "ns"}
+                  unit={props.units.get(column.key)?.name ?? BASES[column.type] ?? ""}
                   stop={props.stops && (i === 0 || (where[column.key] ?? "") !== "")}
                   value={where[column.key] ?? ""}
                   onChange={(text) => props.onFilter(column.key, text)}
@@ -154,10 +154,13 @@ function Resizer({ width, onResize }: { width: number; onResize: (width: number)
   );
 }
 
+/** What a number without a unit is for the server. */
+const BASES: Partial<Record<Column["type"], Unit["name"]>> = { duration_ns: "ns", bytes: "B" };
+
 interface FilterProps {
   column: Column;
-  /** In which its head tells times. */
-  unit: TimeUnit["name"];
+  /** In which its head tells times or sizes. */
+  unit: Unit["name"];
   /** Whether Tab stops here. */
   stop: boolean;
   value: string;
@@ -180,27 +183,20 @@ function Filter({ column, unit, stop, value, onChange }: FilterProps) {
         <option value="unknown">unknown</option>
       </select>
     );
+  const base = BASES[column.type];
   return (
     <DelayedInput
       kind="text"
       label={`Filter ${column.label}`}
       placeholder={
-        column.type === "duration_ns"
-          ? `>1 ${unit}`
-          : column.type === "fraction"
-            ? ">10%"
-            : column.type === "bytes"
-              ? ">1GiB"
-              : isNumeric(column)
-                ? ">10"
-                : "filter"
+        base !== undefined ? `>1 ${unit}` : column.type === "fraction" ? ">10%" : isNumeric(column) ? ">10" : "filter"
       }
       tip={filterHelp(column, unit)}
       stop={stop}
-      // What a link says without a unit are the server's nanoseconds.
-      value={column.type === "duration_ns" ? withTimeUnit(value, "ns") : value}
+      // What a link says without a unit are the server's nanoseconds or bytes.
+      value={base === undefined ? value : withOwnUnit(value, base)}
       onChange={onChange}
-      {...(column.type === "duration_ns" ? { complete: (text: string) => withTimeUnit(text, unit) } : {})}
+      {...(base === undefined ? {} : { complete: (text: string) => withOwnUnit(text, unit) })}
     />
   );
 }

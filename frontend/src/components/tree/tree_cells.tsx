@@ -1,7 +1,8 @@
 /** What stands in the cells of the tree. */
 import { formatCalls, formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
-import { formatDuration, inUnit, readableAndExact, type TimeUnit } from "../../format/time";
+import { formatDuration, readableAndExact, type TimeUnit } from "../../format/time";
+import { inUnit } from "../../format/unit";
 import { causesTip } from "../../model/causes";
 import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, isSmall, signedDuration } from "../../model/change";

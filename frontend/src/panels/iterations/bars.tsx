@@ -98,8 +98,8 @@ export function Bars(props: BarsProps) {
   const rows = placed.map(({ row }) => row);
   const highest = Math.min(tallest(rows, hidden), longestShown(data.rows.map(meanBar)));
   const unit = axisUnit(highest);
-  const marks = ticks(highest / unit.ns);
-  const topNs = Math.max((marks.at(-1) ?? 0) * unit.ns, 1);
+  const marks = ticks(highest / unit.size);
+  const topNs = Math.max((marks.at(-1) ?? 0) * unit.size, 1);
   const median = medianNs(data.rows.map(meanBar));
   const current = placed.find(({ row }) => row.iteration === active);
   const chosen = placed.find(({ row }) => String(row.iteration) === selected);

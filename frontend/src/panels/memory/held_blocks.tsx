@@ -2,9 +2,9 @@
 import type { MemoryHeldBlock } from "../../api/types";
 import { PlainHead, atRight } from "../../components/plain_head";
 import { Panel } from "../../components/panel";
-import { Duration, WrappingPath } from "../../components/value";
+import { Duration, Size, WrappingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
-import { formatBytes } from "../../format/bytes";
+import { sizeUnit } from "../../format/bytes";
 import { exactNumber, UNKNOWN } from "../../format/number";
 import { categoryColour } from "../../model/memory_categories";
 
@@ -14,8 +14,9 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
   const withOps = blocks.some(
     ({ op_gpu_time_average_ns: time, op_input_shapes: shapes }) => time !== null || shapes !== null,
   );
+  const unit = sizeUnit(Math.max(...blocks.map(({ size_bytes: size }) => size)));
   const titles = [
-    ...atRight("Size"),
+    ...atRight(`Size (${unit.name})`),
     "Category",
     "Allocated by",
     ...atRight(
@@ -36,8 +37,8 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
           <tbody>
             {blocks.map((block, number) => (
               <tr key={number}>
-                <td class="right" data-tip={`${exactNumber(block.size_bytes)} bytes`}>
-                  {formatBytes(block.size_bytes)}
+                <td class="right">
+                  <Size bytes={block.size_bytes} unit={unit} />
                 </td>
                 <td>
                   <span class="swatch" style={{ background: categoryColour(block.category) }} /> {block.category}

@@ -2,14 +2,14 @@
 import { useContext } from "preact/hooks";
 
 import { fetchMemory, fetchMemoryAt } from "../../api/client";
-import type { MemoryAt, MemoryDevice, MemoryResponse } from "../../api/types";
+import type { DashboardResponse, MemoryAt, MemoryDevice, MemoryResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { ViewLink } from "../../components/view_link";
 import { CopyButton } from "../../components/copy_button";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { OneStop } from "../../components/one_stop";
 import { Panel } from "../../components/panel";
-import { Headline } from "../../components/sentence";
+import { Headline, Sentence } from "../../components/sentence";
 import { textWidth } from "../../components/text_width";
 import { FittingPath } from "../../components/value";
 import { DataTable } from "../../components/table/data_table";
@@ -17,15 +17,17 @@ import { ProfilesContext } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { formatBytes } from "../../format/bytes";
+import { formatBytes, sizeUnit } from "../../format/bytes";
 import { exactNumber, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
+import { withUnit, type Unit } from "../../format/unit";
 import { recordedMeanwhile, isOfMemory } from "../../model/same_time";
 import { categoryColour } from "../../model/memory_categories";
+import { shownAtFirst } from "../../model/timeline";
 import { wholeNumber } from "../../model/url_state";
 import { HeldBlocks } from "./held_blocks";
-import { MemoryCurve, useMemoryRange, WholeRecording } from "./memory_curve";
+import { isWithin, MemoryCurve, useMemoryRange, WholeRecording, type Opening } from "./memory_curve";
 import { Segments } from "./segments";
 
 /** Where a sentence of the headline ends and another begins. */
@@ -35,7 +37,7 @@ const NEXT_SENTENCE = /(?<=\.) (?=[A-Z])/;
 const isUnknown = ({ at_peak: held }: MemoryDevice): boolean =>
   held.every(({ category, blocks }) => category === "unknown" && blocks === null);
 
-export function Memory() {
+export function Memory({ data }: { data: DashboardResponse }) {
   const scope = useScope();
   const query = useQuery<MemoryResponse>(scopeKey(scope, "memory"), (signal) => fetchMemory(scope, signal));
   const url = useUrl();
@@ -48,7 +50,9 @@ export function Memory() {
   if (gpu === undefined || device === undefined)
     return (
       <Message title="No memory was recorded">
-        <p>{memory.headline}</p>
+        <p>
+          <Sentence text={memory.headline} />
+        </p>
         <RecordedMeanwhile profile={scope.profile} />
       </Message>
     );
@@ -86,9 +90,21 @@ export function Memory() {
           })}
         />
       )}
-      <OfDevice key={gpu} id={gpu} device={device} />
+      <OfDevice key={gpu} id={gpu} device={device} opening={openingOf(data.iterations, device)} />
     </div>
   );
+}
+
+/** The typical iterations, where these are shown at first as on the Timeline, and the peak is in them; else all of the recording. */
+function openingOf({ rows, source }: DashboardResponse["iterations"], device: MemoryDevice): Opening | null {
+  const counted = rows.map(({ profiled }) => profiled);
+  const [first, last] = [counted.indexOf(true), counted.lastIndexOf(true)];
+  const begin = (at: number): number | null => rows[at]?.start_ns ?? null;
+  const [start, from, latest] = [begin(0), begin(first), begin(rows.length - 1)];
+  if (source.kind === "whole_capture" || start === null || from === null || latest === null) return null;
+  const whole = { from: start, to: latest + (rows.at(-1)?.duration_ns ?? 0) };
+  const part = shownAtFirst({ from, to: begin(last + 1) ?? whole.to }, whole);
+  return part !== whole && device.peak_ns !== null && isWithin(device.peak_ns, part) ? { part, whole } : null;
 }
 
 /** The GPU that holds most, which the headline is about; undefined where none was recorded. */
@@ -154,7 +170,7 @@ export function Findings({ findings }: Pick<MemoryDevice, "findings">) {
   );
 }
 
-function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
+function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; opening: Opening | null }) {
   const scope = useScope();
   const url = useUrl();
   const time = wholeNumber(url["memory.at"]);
@@ -185,19 +201,22 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           ? "At the Clicked Event"
           : "At the Clicked Moment";
   const unknown = isUnknown(device);
-  const held = (drawn: readonly string[]) => (
+  const present = rows.filter(({ bytes }) => bytes !== 0);
+  const unit = sizeUnit(Math.max(...present.map(({ bytes }) => Math.abs(bytes)), 0));
+  const ofOwners = sizeUnit(Math.max(...shown.map(({ bytes }) => Math.abs(bytes)), 0));
+  const held = (
     <div class="memory-held-then">
       <h3>
         {when}: {formatBytes(whole)} {device.relative ? "more than at the start" : device.peak_of}
       </h3>
       <table class="plain-table">
         <tbody>
-          {[...rows, ...notHeld(rows, drawn)].map(({ category, bytes, blocks }) => (
-            <tr key={category} class={bytes === 0 ? "muted" : ""} data-tip={exactly(category, bytes, blocks)}>
+          {present.map(({ category, bytes, blocks }) => (
+            <tr key={category} data-tip={exactly(category, bytes, blocks)}>
               <th scope="row">
                 <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
               </th>
-              <td class="right number">{formatBytes(bytes)}</td>
+              <td class="right number">{withUnit(bytes, unit)}</td>
               <td class="right number muted">{formatShare(partOf(bytes, whole))}</td>
             </tr>
           ))}
@@ -228,13 +247,19 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
             picture
             tools={<WholeRecording />}
           >
-            <MemoryCurve id={id} device={device} time={time} {...(unknown ? {} : { beside: held })} />
+            <MemoryCurve
+              id={id}
+              device={device}
+              time={time}
+              opening={opening}
+              {...(unknown ? {} : { beside: { list: held, named: present.map(({ category }) => category) } })}
+            />
           </Panel>
         ) : (
           !unknown &&
           rows.length > 1 && (
             <Panel title={`Memory, GPU ${id}`} about={about}>
-              {held([])}
+              {held}
             </Panel>
           )
         )}
@@ -249,7 +274,7 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
             >
               <ul class="memory-rows" style={nameRoom(shown.map(({ name }) => name))}>
                 {shown.map(({ name, bytes, blocks }) => (
-                  <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} />
+                  <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} unit={ofOwners} />
                 ))}
               </ul>
             </Panel>
@@ -297,13 +322,6 @@ function Blocks({ id, range }: { id: string; range: readonly [number, number] | 
   );
 }
 
-/** What the picture shows and nothing is held of: the list beside it is its legend. */
-const notHeld = (rows: readonly { category: string }[], drawn: readonly string[]) =>
-  [...drawn]
-    .reverse()
-    .filter((category) => rows.every((row) => row.category !== category))
-    .map((category) => ({ category, bytes: 0, blocks: 0 }));
-
 /** The share of a whole; values that count from the start of the recording, or contradict each other, are no parts of one. */
 const partOf = (bytes: number, whole: number): number | null =>
   bytes < 0 || bytes > whole ? null : shareOf(bytes, whole);
@@ -316,6 +334,7 @@ interface RowProps {
   bytes: number;
   blocks: number | null;
   whole: number;
+  unit: Unit;
 }
 
 /** The room that the longest of these names needs: bars begin next to it. */
@@ -323,7 +342,7 @@ const nameRoom = (names: readonly string[]) => ({
   "--name-room": `${Math.ceil(Math.max(...names.map(textWidth), 0)) + 2}px`,
 });
 
-function Row({ name, bytes, blocks, whole }: RowProps) {
+function Row({ name, bytes, blocks, whole, unit }: RowProps) {
   const share = partOf(bytes, whole);
   return (
     <li data-tip={exactly(name, bytes, blocks)}>
@@ -334,7 +353,7 @@ function Row({ name, bytes, blocks, whole }: RowProps) {
       <span class="memory-track">
         <span style={{ width: `${(share ?? 0) * 100}%` }} />
       </span>
-      <span class="number">{formatBytes(bytes)}</span>
+      <span class="number">{withUnit(bytes, unit)}</span>
       <span class="number muted">{formatShare(share)}</span>
     </li>
   );

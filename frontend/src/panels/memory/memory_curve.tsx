@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { fetchMemoryCurve } from "../../api/client";
 import type { MemoryCurveResponse, MemoryDevice } from "../../api/types";
+import { LeftOut } from "../../components/left_out";
 import { ErrorBox, Loading } from "../../components/message";
 import { useWidth } from "../../components/use_width";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -15,6 +16,7 @@ import { formatDuration } from "../../format/time";
 import { labelStep } from "../../model/chart";
 import { categoryColour, phaseColour } from "../../model/memory_categories";
 import { mergedPhases } from "../../model/memory_phases";
+import type { View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
 
 const HEIGHT = 280;
@@ -33,14 +35,24 @@ const MOST_MARKS = 20;
 const ENDS = 90;
 const TICK_ROOM = 90;
 
+/** The part of the recording that the curve begins with, where that is not all of it. */
+export interface Opening {
+  part: View;
+  whole: View;
+}
+
 interface CurveProps {
   id: string;
   device: MemoryDevice;
   /** The clicked moment. */
   time: number | null;
-  /** What stands beside it, of the categories that it draws, and is their legend. */
-  beside?: (drawn: readonly string[]) => ComponentChildren;
+  opening?: Opening | null;
+  /** What stands beside it, and is the legend of these categories. */
+  beside?: { list: ComponentChildren; named: readonly string[] };
 }
+
+/** In place of the beginning of a window: all of the recording, though the curve begins with a part. */
+const WHOLE = "whole";
 
 /** The window that is zoomed into; null for the whole recording. */
 export function useMemoryRange(): readonly [number, number] | null {
@@ -49,25 +61,33 @@ export function useMemoryRange(): readonly [number, number] | null {
   return low !== null && high !== null && low < high ? [low, high] : null;
 }
 
+/** Whether a moment is in a part of the recording. */
+export const isWithin = (moment: number, part: View | undefined): boolean =>
+  part !== undefined && part.from <= moment && moment <= part.to;
+
 /** Back from a window. */
 export function WholeRecording() {
   if (useMemoryRange() === null) return null;
   return (
-    <button type="button" class="button" onClick={() => navigate({ "memory.from": null, "memory.to": null }, true)}>
+    <button type="button" class="button" onClick={() => navigate({ "memory.from": WHOLE, "memory.to": null }, true)}>
       Whole recording
     </button>
   );
 }
 
-export function MemoryCurve({ id, device, time, beside }: CurveProps) {
+export function MemoryCurve({ id, device, time, opening = null, beside }: CurveProps) {
   const scope = useScope();
   const [measure, width] = useWidth(1000);
-  const range = useMemoryRange();
+  const asked = useMemoryRange();
+  const begun = useUrl()["memory.from"];
+  const isAsked = asked !== null || begun === WHOLE;
+  const begins = isAsked || (time !== null && !isWithin(time, opening?.part)) ? null : opening;
+  const range = begins === null ? asked : ([begins.part.from, begins.part.to] as const);
   const [pointed, setPointed] = useState<number | null>(null);
   // Before the first event is -1.
   const text = (moment: number): string => String(Math.max(moment, 0));
   const setRange = (next: readonly [number, number] | null): void =>
-    navigate({ "memory.from": next && text(next[0]), "memory.to": next && text(next[1]) }, true);
+    navigate({ "memory.from": next === null ? WHOLE : text(next[0]), "memory.to": next && text(next[1]) }, true);
   // The Dashboard shows the curve, too.
   const onMoment = (moment: number): void => navigateStep({ view: "memory", "memory.at": text(moment) });
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
@@ -103,7 +123,7 @@ export function MemoryCurve({ id, device, time, beside }: CurveProps) {
   const y = (bytes: number): number => plotTop + (1 - bytes / top) * (HEIGHT - plotTop - BOTTOM);
   const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
   const parts = mergedPhases(curve.phases, (to - from) / Math.max(inner, 1));
-  const phases = unnamedPhases(parts, (from, to) => x(to) - x(from));
+  const phases = keyedPhases(parts, (from, to) => x(to) - x(from));
   const momentAt = (event: MouseEvent): number => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     const share = Math.min(Math.max((event.clientX - box.left - LEFT) / Math.max(inner, 1), 0), 1);
@@ -276,16 +296,19 @@ export function MemoryCurve({ id, device, time, beside }: CurveProps) {
             top={plotTop}
           />
         )}
+        {begins !== null && <LeftOut mapped={begins.part} whole={begins.whole} onWhole={() => setRange(null)} />}
         <p class="muted note-below">
           {layers.length === 0 ? (
             <Key sample={<span class="swatch memory-swatch" />}>in use</Key>
           ) : (
-            beside === undefined &&
-            [...drawn].reverse().map((category) => (
-              <Key key={category} sample={<span class="swatch" style={{ background: categoryColour(category) }} />}>
-                {layers.length === 1 && category === "unknown" ? "in use" : category}
-              </Key>
-            ))
+            [...drawn]
+              .reverse()
+              .filter((category) => beside?.named.includes(category) !== true)
+              .map((category) => (
+                <Key key={category} sample={<span class="swatch" style={{ background: categoryColour(category) }} />}>
+                  {layers.length === 1 && category === "unknown" ? "in use" : category}
+                </Key>
+              ))
           )}
           {phases.map((phase) => (
             <Key
@@ -305,7 +328,7 @@ export function MemoryCurve({ id, device, time, beside }: CurveProps) {
           {unit === "events" && "The recording has no times: the axis counts events."}
         </p>
       </div>
-      {beside?.(drawn)}
+      {beside?.list}
     </div>
   );
 }
@@ -379,13 +402,14 @@ function readingOf(curve: MemoryCurveResponse, bin: number, drawn: readonly stri
 /** Whether the name of a phase stands in so wide a part of the strip. */
 const hasRoom = (phase: string, width: number): boolean => width > phase.length * LETTER + 4;
 
-/** The phases whose name stands nowhere in the strip, each once. */
-const unnamedPhases = (
+/** The phases, each once; none where the strip names them all. */
+const keyedPhases = (
   phases: MemoryCurveResponse["phases"],
   widthOf: (from: number, to: number) => number,
 ): string[] => {
   const named = new Set(phases.flatMap(({ phase, from, to }) => (hasRoom(phase, widthOf(from, to)) ? [phase] : [])));
-  return [...new Set(phases.map(({ phase }) => phase))].filter((phase) => !named.has(phase));
+  const all = [...new Set(phases.map(({ phase }) => phase))];
+  return all.every((phase) => named.has(phase)) ? [] : all;
 };
 
 /** A part of a training step, with its name where there is room. */

@@ -1,5 +1,6 @@
 /** Draws the cells of a heat map. */
-import { columnUnit, inUnit } from "../../format/time";
+import { columnUnit } from "../../format/time";
+import { inUnit } from "../../format/unit";
 import { largestOf, linesOf } from "../../model/ranks";
 import { colourAt, isPale } from "./scale";
 

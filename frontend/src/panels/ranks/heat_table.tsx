@@ -1,6 +1,7 @@
 /** The cells of a heat map as a table. */
 import { UNKNOWN } from "../../format/number";
-import { columnUnit, withUnit } from "../../format/time";
+import { columnUnit } from "../../format/time";
+import { withUnit } from "../../format/unit";
 import { scaleOf } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 import { ShownPart, type Shown } from "./shown_part";

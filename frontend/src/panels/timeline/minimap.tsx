@@ -6,7 +6,6 @@ import { useColours } from "../../components/timeline/use_colours";
 import { useWindow } from "../../components/timeline/use_window";
 import { useWidth } from "../../components/use_width";
 import { formatCount } from "../../format/number";
-import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import type { TimelineOverview } from "../../api/types";
 import { within } from "../../model/timeline";
@@ -28,9 +27,6 @@ const IDLE_HEIGHT = 14;
 /** Of the numbers of iterations. */
 const NUMBERS_HEIGHT = 14;
 const MOST_TICKS = 200;
-/** Of what is shown. */
-const LEAST_SEEN = 0.01;
-
 const NO_TICKS: TimelineOverview["iterations"]["list"] = [];
 
 export function Minimap({ overview, device, label, view, whole, onView }: MinimapProps) {
@@ -142,24 +138,5 @@ export function Minimap({ overview, device, label, view, whole, onView }: Minima
         <div class="timeline-brush" ref={brush} />
       </div>
     </div>
-  );
-}
-
-/** What of the recording is not on the map. */
-export function LeftOut({ mapped, whole, onView }: { mapped: View; whole: View; onView: (view: View) => void }) {
-  const sides = [
-    [mapped.from - whole.from, "before"],
-    [whole.to - mapped.to, "after"],
-  ] as const;
-  // Less cannot be seen.
-  const seen = sides.filter(([ns]) => ns > LEAST_SEEN * (mapped.to - mapped.from));
-  if (seen.length === 0) return null;
-  return (
-    <p class="muted timeline-left-out">
-      Not shown: {seen.map(([ns, side]) => `${formatDuration(ns)} ${side}`).join(", ")}.{" "}
-      <button type="button" class="link-button" onClick={() => onView(whole)}>
-        Show the whole recording
-      </button>
-    </p>
   );
 }

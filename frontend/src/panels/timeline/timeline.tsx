@@ -13,6 +13,7 @@ import {
   fetchTimelineWindow,
 } from "../../api/client";
 import { Choice } from "../../components/choice";
+import { LeftOut } from "../../components/left_out";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
@@ -42,6 +43,7 @@ import {
   iterationIn,
   panned,
   rowsOf,
+  shownAtFirst,
   stepOf,
   threadNumbers,
   within,
@@ -57,7 +59,7 @@ import { HandOver } from "./hand_over";
 import { Headline, Legend } from "./headline";
 import { Keys } from "./keys";
 import { Launches } from "./launches";
-import { LeftOut, Minimap } from "./minimap";
+import { Minimap } from "./minimap";
 import { Selection } from "./selection";
 import { WindowBar } from "./window_bar";
 
@@ -397,7 +399,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const [first, last] = [aggregated[0]?.iteration ?? 0, aggregated.at(-1)?.stop_iteration ?? 0];
   const own = list.filter(({ iteration }) => iteration >= first && iteration <= last);
   const theirs = { from: own[0]?.start ?? whole.from, to: own.at(-1)?.stop ?? whole.to };
-  const told = isMarked && 2 * (theirs.to - theirs.from) > whole.to - whole.from ? whole : theirs;
+  const told = isMarked ? shownAtFirst(theirs, whole) : theirs;
   const mapped = useStable({ from: Math.min(told.from, view.from), to: Math.max(told.to, view.to) });
   const announced =
     gap !== null
@@ -455,7 +457,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
           whole={mapped}
           onView={show}
         />
-        <LeftOut mapped={mapped} whole={whole} onView={show} />
+        <LeftOut mapped={mapped} whole={whole} onWhole={() => show(whole)} />
         <WindowBar
           act={act}
           step={step}
