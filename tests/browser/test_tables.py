@@ -190,7 +190,7 @@ def test_search_and_filters(opened: Page, tensorboard: TensorBoard) -> None:
     section.get_by_label("Search ops").fill("conv")
     section.get_by_label("Filter GPU Time", exact=True).fill(">50us")
     section.get_by_label("Filter Using TC").select_option("yes")
-    query = {"search": "conv", "where.gpu_time_ns": ">50us", "where.using_tensor_cores": "yes"}
+    query = {"per": "iteration", "search": "conv", "where.gpu_time_ns": ">50us", "where.using_tensor_cores": "yes"}
     answer = rows_of(tensorboard, "amp", **query)
     assert 0 < answer["filtered"] < answer["total"]
     expect(section.get_by_role("status").filter(has_text="Showing")).to_contain_text(
