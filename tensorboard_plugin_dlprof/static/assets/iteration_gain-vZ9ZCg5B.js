@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Br as e,Ii as t,Tr as n,la as r,ro as i}from"./frame-Cznn5BLn.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${t(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let t=o(n().busy);return t===``?null:r(i,{children:[t,` `,r(e,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
