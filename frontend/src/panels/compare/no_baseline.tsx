@@ -41,7 +41,13 @@ export function NoBaseline() {
     ["With similar ops", "Similar ops", related.filter(({ same }) => !same)],
     ["Not imported yet", "Not imported yet", unopened],
   ] as const;
+  // Recordings of one loop follow each other within a minute.
+  const moments = [...(own === undefined ? [] : [{ entry: own }]), ...related, ...unopened].flatMap(
+    ({ entry: { captured_at: at } }) => (at === null ? [] : [formatMoment(at)]),
+  );
+  const toTheSecond = new Set(moments).size < moments.length;
   const others = profiles.length - 1;
+  const more = (query.data?.related.length ?? 1) - 1 - related.filter(({ same }) => same).length;
   const compared = query.data?.compared ?? 0;
   return (
     <>
@@ -81,12 +87,12 @@ export function NoBaseline() {
                 <th>GPU</th>
                 <th class="right">Recorded</th>
                 <th class="right">Iterations</th>
-                <th class="right">Mean iteration</th>
+                <th class="right">Mean iteration, or recording</th>
                 <th>Time in the same ops</th>
               </tr>
             </thead>
             <tbody>
-              <BaselineRow entry={own} shared={null} same isOwn />
+              <BaselineRow entry={own} shared={null} same isOwn toTheSecond={toTheSecond} />
             </tbody>
             {listed.map(
               ([title, label, rows]) =>
@@ -98,12 +104,20 @@ export function NoBaseline() {
                       </th>
                     </tr>
                     {rows.map((each) => (
-                      <BaselineRow key={each.entry.id} {...each} />
+                      <BaselineRow key={each.entry.id} {...each} toTheSecond={toTheSecond} />
                     ))}
                   </tbody>
                 ),
             )}
           </table>
+        )}
+        {more > 0 && (
+          <p class="note-below">
+            <button type="button" class="link-button" onClick={chooseBaseline}>
+              {formatCount(more)} more
+            </button>{" "}
+            of the same program.
+          </p>
         )}
         {(own?.world_size ?? 1) > 1 && (
           <p class="note-below">
@@ -153,7 +167,15 @@ function neighbours(own: ProfileEntry, profiles: readonly ProfileEntry[], least:
 /** Most profiles that are offered though nothing is known of their ops. */
 const MOST_UNOPENED = 4;
 
-function BaselineRow({ entry, shared, isOwn = false }: Offered & { isOwn?: boolean }) {
+interface BaselineRowProps extends Offered {
+  isOwn?: boolean;
+  toTheSecond: boolean;
+}
+
+/** Of a name that is cut: its end, where files of one run differ. */
+const LETTERS_OF_END = 26;
+
+function BaselineRow({ entry, shared, isOwn = false, toTheSecond }: BaselineRowProps) {
   const { id, run, name, headline, captured_at: at, state } = entry;
   const own = run === "" || run === "." ? name : run;
   return (
@@ -168,11 +190,17 @@ function BaselineRow({ entry, shared, isOwn = false }: Offered & { isOwn?: boole
             {own}
           </ViewLink>
         )}
-        {own !== name && <div class="muted clip">{name}</div>}
+        {own !== name && (
+          <div class="muted cut-within" data-tip={name}>
+            <span class="clip">{name.slice(0, -LETTERS_OF_END)}</span>
+            <span>{name.slice(-LETTERS_OF_END)}</span>
+          </div>
+        )}
       </th>
       <td>{gpuLabel(headline?.gpu_names ?? []) || "–"}</td>
-      <td class="right">{at === null ? "–" : formatMoment(at)}</td>
-      <td class="right number">{headline?.iterations == null ? "–" : formatCount(headline.iterations)}</td>
+      <td class="right">{at === null ? "–" : formatMoment(at, toTheSecond)}</td>
+      {/* One may be all of the recording, which marks none. */}
+      <td class="right number">{(headline?.iterations ?? 0) > 1 ? formatCount(headline?.iterations) : "–"}</td>
       <td class="right number">
         {headline?.average_iteration_ns == null ? "–" : formatDuration(headline.average_iteration_ns)}
       </td>
