@@ -88,6 +88,11 @@ def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer
     expect(opened.get_by_role("link", name="Rank 1", exact=True)).to_be_visible()
     expect(opened.get_by_role("button")).to_be_focused()
     expect(page.locator(".rank-operations")).to_contain_text("waiting")
+    # The worst are told, the others on demand.
+    told = page.locator(".rank-operations li")
+    expect(told).to_have_count(7)
+    told.last.get_by_role("button", name="more").click()
+    expect(told.nth(7)).to_contain_text("waiting")
     cells = page.get_by_role("application", name=re.compile("Own delay"))
     cells.scroll_into_view_if_needed()
     box = cells.bounding_box()

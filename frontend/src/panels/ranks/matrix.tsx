@@ -96,7 +96,7 @@ export function Matrix({ job }: { job: RankJob }) {
             from
           </text>
           <text x={LABELS} y={12} class="rank-matrix-axis">
-            to rank
+            {job.knows_ranks ? "to rank" : "to process"}
           </text>
           {marks.map(({ rank, at }) => (
             <g key={rank}>

@@ -53,7 +53,7 @@ function Verdict({ job, marked }: RanksProps) {
       ? ""
       : `; missing ${job.missing.ranks.slice(0, MOST_MISSING).join(", ")}${job.missing.count > MOST_MISSING ? " and more" : ""}`;
   const facts = [
-    `${formatCount(job.ranks_present)} of ${formatCounted(job.world_size, "rank")}${missing}`,
+    `${formatCount(job.ranks_present)} of ${job.knows_ranks ? formatCounted(job.world_size, "rank") : formatCounted(job.world_size, "process", "processes")}${missing}`,
     job.hosts === null ? "" : formatCounted(job.hosts, "host"),
     job.gpus.join(", "),
     shape,
