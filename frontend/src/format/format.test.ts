@@ -150,6 +150,8 @@ describe("sentences", () => {
       "39\u00a0GB",
       " in 2 steps",
     ]);
+    expect(aroundQuantities("Kernels take less (-8.7 %)")).toEqual(["Kernels take less (", "−8.7\u00a0%", ")"]);
+    expect(aroundQuantities("more (+130 %)")).toEqual(["more (", "+130\u00a0%", ")"]);
     expect(aroundQuantities("Computing at least 44 % of a 2 min iteration")).toEqual([
       "Computing ",
       "at least 44\u00a0%",

@@ -1,6 +1,6 @@
 const UNIT = /(\d) (?=(?:%|ns|µs|ms|s|min|[kMGT]i?B)(?![A-Za-z]))/g;
 
-const QUANTITY = /((?:at least )?[<>]?\d[\d,.]*\u00a0(?:%|ns|µs|ms|s|min|[kMGT]i?B)(?![A-Za-z]))/;
+const QUANTITY = /((?:at least )?[+−]?[<>]?\d[\d,.]*\u00a0(?:%|ns|µs|ms|s|min|[kMGT]i?B)(?![A-Za-z]))/;
 
 /** A typeset sentence cut around its numbers with units, which have the odd places. */
 export const aroundQuantities = (sentence: string): string[] => typeset(sentence).split(QUANTITY);

@@ -15,6 +15,7 @@ import { navigate, useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse, whyNoKernels } from "../../model/headline";
+import { partKinds } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
 import { segmentsOf, type BarSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
@@ -46,7 +47,11 @@ export function Gpus({ data }: { data: DashboardResponse }) {
       ? undefined
       : segmentsOf(mean.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
   });
-  const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()];
+  const order = partKinds(data.matrix_unit).map(({ key }): string => key);
+  const placeOf = ({ key }: BarSegment): number => (order.includes(key) ? order.indexOf(key) : order.length);
+  const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()].sort(
+    (a, b) => placeOf(a) - placeOf(b),
+  );
   const { rank, world_size: world } = data.profile;
   const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
   const hidesIdle = idle.length > 0 && devices.length > 0 && shown !== "show";
@@ -144,7 +149,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
           )}
           {idle.length > 0 && (
             <p class="muted note-below">
-              {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}{" "}
+              {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work ${ofRank || "in this recording"}.`}{" "}
               {devices.length > 0 && (
                 <button
                   type="button"

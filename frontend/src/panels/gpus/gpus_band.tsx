@@ -1,4 +1,6 @@
 /** How much of the time the GPUs were used, in a sentence. */
+import { Fragment } from "preact";
+
 import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../../api/types";
 import { Sentence } from "../../components/sentence";
 import { capitalized, formatCount, ofIterations, withinSentence } from "../../format/number";
@@ -14,6 +16,9 @@ interface GpusBandProps {
 
 /** Times that differ by less are shown as the same. */
 const SAME_TIME = 0.005;
+
+/** GPUs that are all named. */
+const MOST_NAMED = 4;
 
 /** Points in which GPUs differ that compute more or less; of fewer none is called the one that computes least. */
 const LESS = 0.02;
@@ -34,7 +39,11 @@ function did(parts: DiagnosedDevice["parts"], cause: Share | undefined, share: (
     ]
       .filter(Boolean)
       .join(", "),
-    cause === undefined ? "" : `idle longest for: ${withinSentence(cause.kind.label)}, ${share(cause.ns)}`,
+    cause === undefined
+      ? ""
+      : cause.kind.key === "unrecorded"
+        ? `nothing tells why it was idle for ${share(cause.ns)}`
+        : `idle longest for: ${withinSentence(cause.kind.label)}, ${share(cause.ns)}`,
   ]
     .filter(Boolean)
     .join("; ");
@@ -60,6 +69,8 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         </p>
       </header>
     );
+  // Of many, the one that ran kernels for longest.
+  const others = used.length > MOST_NAMED ? [most] : used;
   const { wall_ns: wall } = data.gpu_utilization;
   const parts = diagnosis?.mean.devices[String(least.device_id)]?.parts;
   const idle =
@@ -90,10 +101,13 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         GPU {least.device_id} ran kernels <strong class="nowrap">{formatShare(least.fraction)}</strong> of the{" "}
         {formatDuration(wall)}
         {ofIterations(" of", data.performance.profiled_iterations ?? 1)}
-        {most !== least && (
-          <>
-            , GPU {most.device_id} <strong class="nowrap">{formatShare(most.fraction)}</strong>
-          </>
+        {others.map(
+          (each) =>
+            each !== least && (
+              <Fragment key={each.device_id}>
+                , GPU {each.device_id} <strong class="nowrap">{formatShare(each.fraction)}</strong>
+              </Fragment>
+            ),
         )}
         .
       </h2>

@@ -1,4 +1,6 @@
 /** The collectives by dimension, kind and size; a row opens its instances, an instance its members. */
+import { useState } from "preact/hooks";
+
 import { fetchJobCollective, fetchJobCollectives } from "../../api/client";
 import type { JobCollectiveStats, RankJob } from "../../api/types";
 import { PlainHead, type PlainTitle } from "../../components/plain_head";
@@ -17,6 +19,10 @@ import { isAllMatched, membersCsv } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 
 const MOST_MEMBERS = 64;
+
+/** Of those that waited longest, which are told at first, and at most. */
+const FEW_OPERATIONS = 6;
+const MOST_OPERATIONS = 20;
 
 /** What older recordings do not hold: a column of it that is unknown in every row is folded into a line below. */
 const MAY_BE_UNKNOWN: readonly (readonly [string, (row: JobCollectiveStats) => boolean])[] = [
@@ -99,7 +105,7 @@ export function Collectives({ job }: { job: RankJob }) {
       {rows.length > 0 && isAllMatched(job) && (
         <p class="muted note-below">Every collective of every rank was matched.</p>
       )}
-      {selected !== null && <Instances job={job} stats={selected} />}
+      {selected !== null && <Instances key={selected.id} job={job} stats={selected} />}
     </Panel>
   );
 }
@@ -180,6 +186,7 @@ function Instances({ job, stats }: { job: RankJob; stats: JobCollectiveStats }) 
   const { profile, round } = useScope();
   const query = useQuery(`${profile} ${round} ${stats.id}`, (signal) => fetchJobCollectives(profile, stats.id, signal));
   const url = useUrl();
+  const [all, setAll] = useState(false);
   if (query.error !== null && !query.loading) return <ErrorBox error={query.error} retry={query.reload} />;
   if (query.data === null) return <Loading what="the operations" />;
   const asked = Number(url["ranks.operation"] ?? "");
@@ -188,7 +195,7 @@ function Instances({ job, stats }: { job: RankJob; stats: JobCollectiveStats }) 
     <div class="rank-instances">
       <h3 class="rank-sub">Operations with the longest waits</h3>
       <ol class="rank-operations">
-        {query.data.slice(0, 20).map((one) => (
+        {query.data.slice(0, all ? MOST_OPERATIONS : FEW_OPERATIONS).map((one) => (
           <li key={one.id}>
             <button
               type="button"
@@ -201,6 +208,13 @@ function Instances({ job, stats }: { job: RankJob; stats: JobCollectiveStats }) 
             </button>
           </li>
         ))}
+        {!all && query.data.length > FEW_OPERATIONS && (
+          <li>
+            <button type="button" class="link-button" onClick={() => setAll(true)}>
+              {formatCount(Math.min(query.data.length, MOST_OPERATIONS) - FEW_OPERATIONS)} more
+            </button>
+          </li>
+        )}
       </ol>
       {shown !== undefined && <Members job={job} id={shown.id} />}
     </div>

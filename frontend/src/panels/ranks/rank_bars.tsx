@@ -48,7 +48,7 @@ export function RankBars({ job }: { job: RankJob }) {
             </li>
           ),
         )}
-        <li class="muted">of the whole recording, first to last GPU work</li>
+        <li class="muted">{spanOf(job.ranks.window_ns)}</li>
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
@@ -59,6 +59,14 @@ export function RankBars({ job }: { job: RankJob }) {
       </div>
     </Panel>
   );
+}
+
+/** Of what the bars are, which is another time than that of the iterations. */
+function spanOf(windows: readonly (number | null)[]): string {
+  const known = windows.filter((ns) => ns !== null);
+  const [least, most] = [Math.min(...known), Math.max(...known)].map((ns) => formatDuration(ns));
+  const span = known.length === 0 ? "" : `: ${least === most ? least : `${least} to ${most}`}`;
+  return `of the whole recording, first to last GPU work${span}`;
 }
 
 interface BarsProps {

@@ -138,22 +138,6 @@ function Tiles({ job, marked }: RanksProps) {
   const exposed = job.exposed_communication_fraction;
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
-  const { verdict } = job;
-  const isOfRank = verdict.rank !== null && verdict.stage === null && verdict.host === null && verdict.cause !== "link";
-  const largest = Math.max(...job.ranks.own_delay_ns.map((ns) => ns ?? 0));
-  const latest = largest > 0 ? job.ranks.rank[job.ranks.own_delay_ns.indexOf(largest)] : undefined;
-  const costly =
-    job.verdict.stage !== null
-      ? "cost of the slow stage"
-      : job.verdict.cause === "link"
-        ? "cost of the slow link"
-        : job.verdict.host !== null
-          ? "cost of the slow host"
-          : isOfRank && verdict.rank !== null
-            ? `cost of ${rankLabel(job, verdict.rank).toLowerCase()}`
-            : latest === undefined
-              ? "largest own delay of a rank"
-              : `own delay of ${rankLabel(job, latest).toLowerCase()}, the largest`;
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
@@ -165,16 +149,14 @@ function Tiles({ job, marked }: RanksProps) {
       about: `of the time exposed communication${
         wait === null
           ? ""
-          : `: ${formatShare(wait)} waiting, ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}`
+          : `: ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}, the rest waiting`
       }`,
-      tip: "Communication while nothing is computed, by the time of the iterations; mean over ranks. Waiting is for other ranks.",
+      tip: "Communication while nothing is computed, by the time of the iterations; mean over ranks.",
     },
     {
-      value: formatShare(isOfRank ? verdict.share : job.own_delay_fraction),
-      about: `${costly}, of ${marked ? "the median iteration" : "the time recorded"}`,
-      tip: isOfRank
-        ? "What the sentence above says it costs, by the median iteration."
-        : "Mean own delay of the rank with most, which may be noise where the sentence above names none, or what a slow link or stage costs if that is more, by the median iteration.",
+      value: formatShare(wait),
+      about: "of the time lost to imbalance: waiting for other ranks",
+      tip: "Waiting for ranks that come later, while nothing is computed, by the time of the iterations; mean over ranks.",
     },
   ];
   const isZoomed = useUrl()["ranks.from"] !== undefined;
