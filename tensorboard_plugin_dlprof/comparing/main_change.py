@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.comparing.attribution import Row
+from tensorboard_plugin_dlprof.comparing.comparability import are_kernels_compared, is_other_device
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.words import duration
@@ -25,21 +26,32 @@ _LITTLE, _MOSTLY = 0.1, 0.5
 def changes_by_kind(comparison: Comparison) -> list[tuple[str, int]]:
     """The change of each op type, and of each part of the time without kernels (ns)."""
     sums: dict[str, int] = defaultdict(int)
+    nets = _nets_kernels(comparison)
     for row in comparison.rows:
         if row.kind != "overlap":
-            sums[kind_of(row)] += row.change_ns
+            sums[kind_of(row, nets)] += row.change_ns
     return list(sums.items())
 
 
-def kind_of(row: Row) -> str:
+def _nets_kernels(comparison: Comparison) -> bool:
+    """Whether kernels in no op count together: another device has others, so that what one loses another gains."""
+    sides = comparison.a, comparison.b
+    return is_other_device(*sides) and not are_kernels_compared(*sides)
+
+
+def kind_of(row: Row, nets_kernels: bool = False) -> str:
     """The op type of a row, or what the part of the time is called within a sentence."""
     if not row.a and not row.b:
         return _PLACES.get(row.name, f"{row.name[:1].lower()}{row.name[1:]}")
+    if nets_kernels and not any(op.associated for op in (*row.a, *row.b)):
+        return _NO_OP
     op_type = (row.b or row.a)[0].op_type
     if op_type == RANGE_TYPE:
         return f"`{row.name}`"
     return f"`{row.name if row.kind.startswith('kernel') or not op_type else op_type}`"
 
+
+_NO_OP = "kernels in no op"
 
 _PLACES = {
     "Data loader": "the data loader",
@@ -72,7 +84,8 @@ def main_change(comparison: Comparison, inside: bool = False) -> str:
 
 def _how(comparison: Comparison, name: str) -> str:
     """What else is known of a group's ops: that one side has none of them, or that they moved to matrix units."""
-    rows = [row for row in comparison.rows if kind_of(row) == name]
+    nets = _nets_kernels(comparison)
+    rows = [row for row in comparison.rows if kind_of(row, nets) == name]
     of_a, of_b = [op for row in rows for op in row.a], [op for row in rows for op in row.b]
     if not of_a and not of_b:
         return ""

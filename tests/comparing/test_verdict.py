@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tensorboard_plugin_dlprof.comparing.comparison import compare
+from tensorboard_plugin_dlprof.comparing.comparison import Comparison, compare
+from tensorboard_plugin_dlprof.comparing.recording import Kernel
 from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
 from tensorboard_plugin_dlprof.comparing.writing import text
 from tests.comparing.ops import op, recording
@@ -82,6 +83,22 @@ def test_recordings_of_other_work_are_measured_before_it_is_said_what_cannot_be_
     a = recording(ops, parts={"compute_other": 100_000_000, "launching": 20_000_000, "copy": 90_000_000})
     b = recording(fewer, parts={"compute_other": 77_000_000, "launching": 43_000_000, "copy": 0})
     assert verdict_of(compare([a], [b])).headline.endswith(", and idle time changes most in launching: +23.0 ms.")
+
+
+def test_what_one_kernel_loses_to_another_on_another_device_is_not_told_as_gained() -> None:
+    """Nobody knows which kernels took the place of which, where they are in no op and devices have other ones."""
+
+    def sides(*devices: str) -> Comparison:
+        old, new = (
+            op(name, time, associated=False, kernels=[Kernel(name, name, 1, time, False, "fp32", family)])
+            for name, time, family in (("old", 60_000_000, "copy"), ("new", 55_000_000, ""))
+        )
+        a = recording([op("m/mul", 90_000_000), old], iterations=EIGHT[:1], devices=[devices[0]])
+        b = recording([op("m/mul", 70_000_000), new], iterations=(75_000_000,), devices=[devices[1]])
+        return compare([a], [b])
+
+    assert verdict_of(sides("H100", "MI300X")).headline.endswith(", 20.0 ms of it is `mul`.")
+    assert verdict_of(sides("H100", "H100")).headline.endswith("`old` alone takes 60.0 ms less, which only A has.")
 
 
 def test_means_medians_and_the_estimate_are_named_where_they_differ() -> None:

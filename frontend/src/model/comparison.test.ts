@@ -22,6 +22,7 @@ const compared = {
   a: { value_ns: 100 },
   b: { value_ns: 130 },
   change_ns: 30,
+  measures: {},
   parts: [
     { part: "other_kernel", label: "Other kernels", a_ns: 60, b_ns: 50, change_ns: -10 },
     { part: "data_loader", label: "Data loader", a_ns: 40, b_ns: 80, change_ns: 40 },
@@ -55,7 +56,9 @@ test("kernels are one step, which says what moved to other units beside it", () 
     change_ns,
   });
   const parts = [part("compute_tensor", 6), part("compute_other", -57), part("communication", 9), part("queued", 2)];
-  const steps = waterfall({ a: { value_ns: 100 }, b: { value_ns: 60 }, parts } as unknown as CompareResponse);
+  const measures = { kernel_time: { a: 120, b: 90 } };
+  const pair = { a: { value_ns: 100 }, b: { value_ns: 60 }, parts, measures } as unknown as CompareResponse;
+  const steps = waterfall(pair);
   expect(steps.map(({ label, kind, part: of, from, to }) => [label, kind, of, to - from])).toEqual([
     ["A", "total", null, 100],
     ["Computing kernels", "less", "kernels", -51],
@@ -66,6 +69,15 @@ test("kernels are one step, which says what moved to other units beside it", () 
     ["B", "total", null, 60],
   ]);
   expect(steps[4]?.from).toBe(49);
+  // Where all kernels compute, it also says what of the change is no kernel's.
+  const alone = waterfall({ ...pair, parts: pair.parts.filter(({ part: name }) => name !== "communication") });
+  expect(alone.slice(1, 6).map(({ label, kind, from, to }) => [label, kind, from, to])).toEqual([
+    ["Kernels", "less", 100, 49],
+    ["Kernel time", "detail", 100, 70],
+    ["Overlap and boundaries", "detail", 70, 49],
+    ["compute_tensor", "detail", 100, 106],
+    ["compute_other", "detail", 106, 49],
+  ]);
 });
 
 test("the waterfall leaves out what did not change, and sums what is too small to be seen", () => {
