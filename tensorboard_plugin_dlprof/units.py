@@ -78,7 +78,7 @@ def rounded(value: float, decimals: int) -> str:
 
 
 def percentage(fraction: float) -> str:
-    """A share in percent with one decimal, as on the pages: ``5.8 %``, ``84.2 %``; 0 % only of none, 100 % only of all."""
+    """A share in percent with one decimal, as on the pages: ``84.2 %``; 0 % only of none, 100 % only of all."""
     percent = 100 * fraction
     if 0 < percent < 0.05:
         return "under 0.1 %"

@@ -371,7 +371,7 @@ def test_without_a_gpu_nothing_is_said_of_tensor_core_use(page: Page, tensorboar
 
 @pytest.mark.parametrize("view", ["modules", "ops"])
 def test_in_a_narrow_window_a_selection_is_seen_with_its_pane(page: Page, tensorboard: TensorBoard, view: str) -> None:
-    """The pane lies at the end of the window, the row that was clicked above it; a link opens at the top of the page."""
+    """The pane lies at the end of the window, the clicked row above it; a link opens at the top of the page."""
     page.set_viewport_size({"width": 800, "height": 800})
     page.goto(tensorboard.page(run="amp", view=view))
     clicked = page.locator("tbody tr").nth(4)
