@@ -293,7 +293,11 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     note = f"Iterations {ends}: how long they took and what filled them. The longest took "
     note += f"{duration(max(walls, default=0))}{'; each column is the sum of several' if binned else ''}."
     names = [f"Iteration {row['iteration']}" for row in rows]
-    return section("Iterations", note, answer.durations(names, walls, stacks, answer.longest_shown(walls)))
+    bars = answer.durations(names, walls, stacks, answer.longest_shown(walls))
+    sums = {key: sum((row["parts"] or {}).get(key) or 0 for row in rows) for key in _RESOURCES}
+    counted = sum(sums.values())
+    colours = [(key, _RESOURCES[key].format(unit=unit), share(ns / counted)) for key, ns in sums.items() if ns]
+    return section("Iterations", note, bars + keys(colours))
 
 
 def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str, is_host_bound: bool) -> str:
