@@ -1,6 +1,7 @@
 /**
  * One tooltip for the whole page: whatever carries `data-tip` shows that text when it is pointed at or focused.
- * The text is plain; a line break starts a new line. Esc hides it, as WCAG asks of content on hover.
+ * The text is plain; a line break starts a new line. Esc hides it, as WCAG asks of content on hover, and so does a press: what was pressed
+ * tells nothing more until the pointer or the focus was elsewhere.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -17,14 +18,22 @@ const MARGIN = 8;
 const holderOf = (target: EventTarget | null): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>("[data-tip]") : null;
 
+const isWithin = ({ left, right, top, bottom }: DOMRect, { clientX: x, clientY: y }: PointerEvent): boolean =>
+  x >= left && x <= right && y >= top && y <= bottom;
+
 export function TooltipLayer() {
   const [shown, setShown] = useState<Shown | null>(null);
   const box = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
     let holder: HTMLElement | null = null;
+    let pressed: { holder: HTMLElement; place: DOMRect } | null = null;
     const show = (event: Event): void => {
       const next = holderOf(event.target);
+      // By its place: a press may have put another element where the pointer is.
+      if (pressed !== null)
+        if (event instanceof PointerEvent ? isWithin(pressed.place, event) : next === pressed.holder) return;
+        else pressed = null;
       if (next === holder) return;
       holder = next;
       const text = next?.dataset.tip ?? "";
@@ -38,6 +47,11 @@ export function TooltipLayer() {
       holder = null;
       setShown(null);
     };
+    const press = (event: PointerEvent): void => {
+      const what = holderOf(event.target);
+      pressed = what === null ? null : { holder: what, place: what.getBoundingClientRect() };
+      hide();
+    };
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === "Escape") hide();
     };
@@ -47,7 +61,7 @@ export function TooltipLayer() {
     document.documentElement.addEventListener("pointerleave", hide);
     document.addEventListener("keydown", onKey);
     // What a press opens must not be covered by what the hover had shown.
-    document.addEventListener("pointerdown", hide);
+    document.addEventListener("pointerdown", press);
     document.addEventListener("scroll", hide, { capture: true, passive: true });
     return () => {
       document.removeEventListener("pointerover", show);
@@ -55,7 +69,7 @@ export function TooltipLayer() {
       document.removeEventListener("focusout", hide);
       document.documentElement.removeEventListener("pointerleave", hide);
       document.removeEventListener("keydown", onKey);
-      document.removeEventListener("pointerdown", hide);
+      document.removeEventListener("pointerdown", press);
       document.removeEventListener("scroll", hide, { capture: true });
     };
   }, []);
