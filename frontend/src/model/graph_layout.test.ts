@@ -7,6 +7,7 @@ import {
   heightFor,
   graphNeighbour,
   inView,
+  isWhole,
   layOut,
   NODE,
   scaled,
@@ -87,19 +88,26 @@ describe("its place", () => {
     expect(fitted(small, 300, 200)).toEqual({ scale: 1.25, left: 87.5, top: 37.5 });
   });
 
+  it("is a little smaller where all fits then, as far as names can be told apart", () => {
+    const tall = { ...small, height: 250 };
+    expect(fitted(tall, 300, 200)).toEqual(whole(tall, 300, 200));
+    expect(isWhole(tall, fitted(tall, 300, 200), 300, 200)).toBe(true);
+  });
+
   it("stays readable where it does not", () => {
     expect(fitted({ ...small, height: 100_000 }, 300, 200).scale).toBe(1);
-    expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.85);
+    expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.6);
     expect(fitted({ ...small, height: 100_000 }, 300, 200).top, "its root is in sight").toBe(16);
   });
 
-  it("is shown whole on demand, unless its nodes could not be told apart", () => {
-    const wide = { ...small, height: 1_000, width: 600 };
-    const all = whole(wide, 300, 200);
-    expect(all.scale * wide.height).toBeLessThanOrEqual(200);
-    expect(all.left).toBeCloseTo((300 - all.scale * 600) / 2);
-    expect(whole(small, 300, 200)).toEqual(fitted(small, 300, 200));
-    expect(whole({ ...small, height: 100_000 }, 300, 200)).toMatchObject({ scale: 0.1, top: 16 });
+  it("is shown whole on demand, however large it is", () => {
+    for (const of of [small, { height: 1_000, width: 600 }, { height: 100_000, width: 600 }]) {
+      const all = whole(of, 300, 200);
+      expect(isWhole(of, all, 300, 200)).toBe(true);
+      expect(all.left).toBeCloseTo((300 - all.scale * of.width) / 2);
+    }
+    const zoomed = scaled(whole({ height: 100_000, width: 600 }, 300, 200), 0.8, 0, 0);
+    expect(zoomed.scale, "smaller would show no more").toBe(whole({ height: 100_000, width: 600 }, 300, 200).scale);
   });
 
   it("keeps the point under the pointer when it is scaled", () => {
@@ -131,7 +139,7 @@ it("says without work of a GPU which ops could use the units", () => {
   const none = { ...nodes(), using_ops: nodes().using_ops.map(() => null) };
   const rows = new Rows(buildTree(none, ""), { sort: "name", fold: false, visible: null });
   const said = rows.roots.map((row) => [row.name, compatibilityOf(row, false), compatibilityText(row, "TC", false)]);
-  expect(said).toEqual([["/", "not_using", "3 eligible"]]);
+  expect(said).toEqual([["/", "eligible", "3 eligible"]]);
 });
 
 it("makes all boxes as wide as the longest name, where there is room", () => {

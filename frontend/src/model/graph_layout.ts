@@ -120,21 +120,22 @@ function spread(
 
 /** The height of a view of that width which shows the whole graph, within what the page has. */
 export function heightFor(graph: Pick<Graph, "width" | "height">, width: number, least: number, most: number): number {
-  const scale = Math.min(Math.max((width - 32) / Math.max(graph.width, 1), READABLE), LARGEST);
+  const scale = Math.min(Math.max((width - 32) / Math.max(graph.width, 1), LEGIBLE), LARGEST);
   return Math.max(Math.min(Math.ceil(graph.height * scale) + 32, most), least);
 }
 
-export type Compatibility = "using" | "not_using" | "not_eligible" | "not_known" | "communication";
+export type Compatibility = "using" | "not_using" | "eligible" | "not_eligible" | "not_known" | "communication";
 
 /**
  * Whether ops of the row use the matrix unit, could but do not, or could not, as far as that is known; without any work
  * of a GPU in the recording, whether they could.
  */
-export function compatibilityOf({ values, unknown }: TreeRow, onGpu: boolean): Compatibility {
-  if (onlyCommunicates({ values })) return "communication";
+export function compatibilityOf({ key, values, unknown }: TreeRow, onGpu: boolean): Compatibility {
+  if (onlyCommunicates({ key, values })) return "communication";
   if (values.using_ops > 0) return "using";
   if (unknown.has("eligible_ops") || (onGpu && unknown.has("using_ops"))) return "not_known";
-  return values.eligible_ops > 0 ? "not_using" : "not_eligible";
+  if (values.eligible_ops === 0) return "not_eligible";
+  return onGpu ? "not_using" : "eligible";
 }
 
 /** In words: `3 of 5 use TC`; `5 eligible` where it is not known which use them, as without work of a GPU. */
@@ -157,37 +158,41 @@ export interface Place {
   top: number;
 }
 
+/** At which boxes are made as wide as their names. */
 const READABLE = 0.85;
 const LARGEST = 1.25;
 
+/** Names can just be told apart. */
+const LEGIBLE = 0.6;
+
 /**
- * The whole graph in the middle of the view, a small one a quarter as large again; where that would be too small to read, from its root
- * on, as large as its width allows.
+ * The whole graph in the middle of the view, a small one a quarter as large again; where that would be too small to tell names apart,
+ * from its root on, as large as its width allows.
  */
 export function fitted(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
+  const all = whole(graph, width, height);
+  if (all.scale >= LEGIBLE) return all;
   const across = (width - 32) / Math.max(graph.width, 1);
-  const fits = Math.min(across, (height - 32) / Math.max(graph.height, 1), LARGEST);
-  if (fits >= READABLE)
-    return { scale: fits, left: (width - graph.width * fits) / 2, top: (height - graph.height * fits) / 2 };
-  const scale = Math.min(Math.max(across, READABLE), 1);
-  return { scale, left: 16, top: Math.max((height - graph.height * scale) / 2, 16) };
+  return { scale: Math.min(Math.max(across, LEGIBLE), 1), left: 16, top: 16 };
 }
 
-/** Nodes that are drawn smaller cannot be told apart. */
-const SMALLEST = 0.1;
-
-/** The whole graph, readable or not; of one with thousands of nodes what can be seen from its top on. */
+/** The whole graph, readable or not. */
 export function whole(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
-  const first = fitted(graph, width, height);
-  if (first.scale * graph.height + first.top <= height && first.scale * graph.width + first.left <= width) return first;
-  const scale = Math.max(Math.min((width - 32) / graph.width, (height - 32) / graph.height), SMALLEST);
-  const middle = (room: number, size: number): number => Math.max((room - size * scale) / 2, 16);
-  return { scale, left: middle(width, graph.width), top: middle(height, graph.height) };
+  const scale = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), LARGEST);
+  return { scale, left: (width - graph.width * scale) / 2, top: (height - graph.height * scale) / 2 };
 }
+
+/** Whether all of it can be seen. */
+export const isWhole = (graph: Pick<Graph, "width" | "height">, place: Place, width: number, height: number): boolean =>
+  place.left >= 0 &&
+  place.top >= 0 &&
+  place.left + graph.width * place.scale <= width &&
+  place.top + graph.height * place.scale <= height;
 
 /** Scaled by `factor` with the point at `x`, `y` of the view kept where it is. */
 export function scaled(place: Place, factor: number, x: number, y: number): Place {
-  const scale = Math.min(Math.max(place.scale * factor, 0.05), 3);
+  // A large graph is shown whole at less.
+  const scale = Math.min(Math.max(place.scale * factor, Math.min(place.scale, 0.05)), 3);
   const ratio = scale / place.scale;
   return { scale, left: x - (x - place.left) * ratio, top: y - (y - place.top) * ratio };
 }

@@ -29,6 +29,9 @@ export const COLOURS: Readonly<Record<ColourClass, Colours>> = {
   outside: { light: "#939393", dark: "#929192" },
 };
 
+/** The class whose colour marks, among kernels, those of ops that could be on matrix units and are not. */
+export const KEPT_OFF: ColourClass = "cpu";
+
 /** The background that the colours are drawn on. */
 export const PANEL_BACKGROUND: Colours = { light: "#ffffff", dark: "#383838" };
 

@@ -3,7 +3,18 @@ import { expect, it } from "vitest";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
 import type { TreeRow } from "./tree_row";
-import { boundInWords, boundOf, colourings, contrast, STEP_KEYS, stepColours } from "./shades";
+import { communicates } from "./tree_values";
+import { COLOURS } from "./resources";
+import {
+  boundInWords,
+  boundOf,
+  colourings,
+  contrast,
+  mainBoundInWords,
+  STEP_KEYS,
+  stepColours,
+  withoutKernels,
+} from "./shades";
 
 const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: true, visible: null });
 
@@ -18,7 +29,7 @@ it("colours a row by each question", () => {
   const of = (key: string) => Object.values(all).map((colouring) => colouring.of(rowAt(key)));
   expect(of("/")).toEqual(["mid", "cool", "gainMid", "gainMid"]);
   expect(of("/Net/Layer[0]~/")).toEqual(["high", "cool", "gainMid", "gainMid"]);
-  expect(of("/Net/Head/")[0]).toBe("low");
+  expect(of("/Net/Head/")[0]).toBe("keptOff");
   expect(boundOf(rowAt("/"))).toBe("memory");
   expect(Object.keys(colourings("Tensor Core", false, false))).toEqual(["cores", "host"]);
 });
@@ -40,20 +51,23 @@ it("a bound that is known of less than half of the kernel time is none of the wh
 });
 
 it("a sentence names all parts of the kernel time where one bound does not take nearly all of it", () => {
-  const wordsOf = (compute: number): string[] => {
+  const wordsOf = (compute: number, inWords = boundInWords): string[] => {
     const times = nodes().kernel_time_ns;
     const parts = {
       compute_bound_ns: times.map((time) => time * compute),
       memory_bound_ns: times.map((time) => time / 2),
     };
     return new Rows(buildTree({ ...nodes(), ...parts }, ""), { sort: "", fold: true, visible: null }).roots.map(
-      boundInWords,
+      inWords,
     );
   };
   expect(wordsOf(0.4)[0]).toBe("50.0 % bound by memory, 40.0 % by compute, 10.0 % not known");
   expect(wordsOf(0.5)[0]).toBe("50.0 % bound by memory, 50.0 % by compute");
   expect(wordsOf(0)[0]).toBe("50.0 % bound by memory, 50.0 % not known");
   expect(wordsOf(0.95)[0]).toBe("bound by compute");
+  expect(wordsOf(0.95, mainBoundInWords)[0]).toBe("bound by compute");
+  expect(wordsOf(0.7, mainBoundInWords)[0]).toBe("mostly bound by compute");
+  expect(wordsOf(0.5, mainBoundInWords)[0], "as much by the other").toBe("");
 });
 
 it("text can be read on every step, in both themes", () => {
@@ -65,10 +79,29 @@ it("text can be read on every step, in both themes", () => {
 });
 
 it("the steps of a question differ in lightness, so that no colour vision is needed", () => {
-  for (const theme of ["light", "dark"] as const)
-    for (const { legend } of Object.values(colourings("Tensor Core", true, true))) {
-      const fills = legend.slice(1).map(([step]) => stepColours(step, theme).fill);
+  for (const theme of ["light", "dark"] as const) {
+    // That those of two classes of time differ for every colour vision is checked where they are defined.
+    const ofClasses = new Set(Object.values(COLOURS).map((colours) => colours[theme]));
+    for (const { legend } of [
+      ...Object.values(colourings("Tensor Core", true, true)),
+      withoutKernels("Tensor Core", true),
+    ]) {
+      const fills: string[] = legend.slice(1).map(([step]) => stepColours(step, theme).fill);
       for (const [i, one] of fills.entries())
-        for (const other of fills.slice(i + 1)) expect(contrast(one, other)).toBeGreaterThan(1.5);
+        for (const other of fills.slice(i + 1))
+          if (!ofClasses.has(one) || !ofClasses.has(other)) expect(contrast(one, other)).toBeGreaterThan(1.5);
     }
+  }
+});
+
+it("collectives that run on the CPU are communication, and other ops there what they could be", () => {
+  const none = nodes().kernel_time_ns.map(() => 0);
+  const name = nodes().name.map((each) => (each === "Net" ? "collectives" : each));
+  const tree = buildTree({ ...nodes(), name, kernel_time_ns: none, communication_ns: none }, "");
+  const host = new Rows(tree, { sort: "", fold: true, visible: null });
+  const { of, legend } = withoutKernels("Tensor Core", communicates(tree));
+  expect(legend.map(([step]) => step)).toContain("communication");
+  expect(host.roots.map(of)).toEqual(["eligible"]);
+  expect(host.find("/collectives/")).toSatisfy((row: TreeRow) => of(row) === "communication");
+  expect(communicates(buildTree({ ...nodes(), kernel_time_ns: none }, ""))).toBe(false);
 });

@@ -6,17 +6,18 @@ import { formatShare, shareOf } from "../format/share";
 import { boundShares as sharesOf, boundTimes, mainBound, sharesInWords, type Bound } from "./bounds";
 import type { TreeRow } from "./tree_row";
 import { mayBeMoreOps, mostlyCommunicates, onlyCommunicates, tensorCoreShare } from "./tree_values";
-import { COLOURS, type Colours } from "./resources";
+import { COLOURS, KEPT_OFF, type Colours } from "./resources";
 
 /**
- * Fill and text of each step; text on it has a contrast of at least 4.5 to 1. The greens go from that of other kernels to that of
- * Tensor Cores, which stands out most in either theme.
+ * Fill and text of each step; text on it has a contrast of at least 4.5 to 1. What could be on matrix units and is not at all has the
+ * colour that it has on every page; of the greens, more is nearer to that of Tensor Cores, which stands out most in either theme.
  */
 const STEPS = {
   none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#55575d", "#ffffff"] },
-  low: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#276430", "#ffffff"] },
-  mid: { light: ["#4fb46a", "#1f1f1f"], dark: ["#418d4f", "#111111"] },
-  high: { light: ["#1c4e20", "#ffffff"], dark: ["#a8e8b2", "#111111"] },
+  keptOff: { light: [COLOURS[KEPT_OFF].light, "#1f1f1f"], dark: [COLOURS[KEPT_OFF].dark, "#111111"] },
+  eligible: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#276430", "#ffffff"] },
+  mid: { light: ["#93d3a4", "#1f1f1f"], dark: ["#418d4f", "#111111"] },
+  high: { light: ["#1c4e20", "#ffffff"], dark: ["#c9f6ce", "#111111"] },
   communication: { light: [COLOURS.communication.light, "#ffffff"], dark: [COLOURS.communication.dark, "#111111"] },
   cool: { light: ["#b5cff5", "#1f1f1f"], dark: ["#2c4a78", "#ffffff"] },
   warm: { light: ["#7a3b06", "#ffffff"], dark: ["#ffc38a", "#111111"] },
@@ -44,6 +45,18 @@ export interface Colouring {
 
 export type ColouringId = "cores" | "bound" | "gain" | "host";
 
+/** Without kernels in the recording nothing tells what is on matrix units: only what could be. */
+export const withoutKernels = (unit: string, communicates: boolean): Colouring => ({
+  label: "Eligible",
+  about: `Whether ops are eligible for ${unit}s; which use them, only kernels would tell`,
+  legend: [
+    ["none", "not eligible, or not known"],
+    ["eligible", `holds ops eligible for ${unit}s`],
+    ...(communicates ? ([["communication", "communication"]] as const) : []),
+  ],
+  of: (row) => (onlyCommunicates(row) ? "communication" : row.values.eligible_ops > 0 ? "eligible" : "none"),
+});
+
 const shareOfKernels = (row: TreeRow, ns: number): number | null =>
   row.values.kernel_time_ns > 0 ? ns / row.values.kernel_time_ns : null;
 
@@ -59,7 +72,7 @@ export function colourings(
       about: `Share of the kernel time on ${unit}s`,
       legend: [
         ["none", "not eligible, no kernels, or not known"],
-        ["low", "eligible, 0 %"],
+        ["keptOff", "0 %, but could be"],
         ["mid", "to 50 %"],
         ["high", "over 50 %"],
         ...(communicates ? ([["communication", "mostly communication"]] as const) : []),
@@ -68,7 +81,7 @@ export function colourings(
         if (mostlyCommunicates(row)) return "communication";
         const share = tensorCoreShare(row);
         if (share === null || (share === 0 && mayBeMoreOps(row))) return "none";
-        return share === 0 ? "low" : share <= 0.5 ? "mid" : "high";
+        return share === 0 ? "keptOff" : share <= 0.5 ? "mid" : "high";
       },
     },
     ...(rated
@@ -152,6 +165,13 @@ export function boundInWords(row: TreeRow): string {
     .filter(({ ns }) => ns >= LEAST * all)
     .map(({ by, ns }, i) => `${formatShare(shareOf(ns, all))} ${i === 0 ? "bound " : ""}by ${by}`);
   return [...parts, ...(rest >= LEAST * all ? [`${formatShare(shareOf(rest, all))} not known`] : [])].join(", ");
+}
+
+/** The same in a few words, of what bounds more than half of it; empty where nothing does. */
+export function mainBoundInWords(row: TreeRow): string {
+  const [most] = boundShares(row);
+  if (boundInWords(row) === "" || most === undefined || 2 * most.ns <= row.values.kernel_time_ns) return "";
+  return `${most.ns < NEARLY_ALL * row.values.kernel_time_ns ? "mostly " : ""}bound by ${most.by}`;
 }
 
 const channels = (hex: string): number[] => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

@@ -32,11 +32,24 @@ export function timeOf(rows: readonly TreeRow[]): { by: Measure; whole: number }
   return gpu > 0 ? { by: "gpu_time_ns", whole: gpu } : { by: "cpu_time_ns", whole: total("cpu_time_ns") };
 }
 
-/** Whether ops of the tree communicate with other GPUs. */
-export const communicates = ({ nodes }: Tree): boolean => nodes.communication_ns.some((time) => time > 0);
+/** Of all collectives that a backend runs on the CPU, which launch no kernels. */
+const COLLECTIVES = "/collectives/";
+
+/** Whether ops of the tree communicate with other GPUs or hosts. */
+export const communicates = ({ nodes: { name, communication_ns, kernel_time_ns } }: Tree): boolean =>
+  communication_ns.some((time) => time > 0) ||
+  (kernel_time_ns.every((time) => time === 0) && name.includes(COLLECTIVES.slice(1, -1)));
+
+const isOnHost = ({ key, values }: Pick<TreeRow, "key" | "values">): boolean =>
+  values.kernel_time_ns === 0 && key.startsWith(COLLECTIVES);
 
 /** Whether it is known what limits the ops of the tree, and what they could gain. */
 export const isRated = ({ nodes }: Tree): boolean => nodes.gain_ns.some((gain) => gain !== null && gain > 0);
+
+/** Columns of shares, and of what they are. */
+export const SHARES = { gpu_share: "gpu_time_ns", cpu_share: "cpu_time_ns" } as const satisfies Record<string, Measure>;
+
+export const isShare = (key: string): key is keyof typeof SHARES => key in SHARES;
 
 /** What is known of a row; null where nothing is. */
 export const knownOf = ({ values, unknown }: TreeRow, measure: Measure): number | null =>
@@ -51,23 +64,23 @@ export const mayBeMoreTime = ({ values }: TreeRow): boolean => values.unknown_op
 /** Whether no kernel is below: CUDA graphs recorded as a whole have some, of which no time is known. */
 export const launchesNone = (row: TreeRow): boolean => row.values.kernel_time_ns === 0 && !mayBeMoreOps(row);
 
-/** Whether all that its kernels do is communication, which no matrix unit could do. */
-export const onlyCommunicates = ({ values }: Pick<TreeRow, "values">): boolean =>
-  values.kernel_time_ns > 0 && values.communication_ns >= values.kernel_time_ns;
+/** Whether all that it does is communication, which no matrix unit could do. */
+export const onlyCommunicates = ({ key, values }: Pick<TreeRow, "key" | "values">): boolean =>
+  values.kernel_time_ns > 0 ? values.communication_ns >= values.kernel_time_ns : isOnHost({ key, values });
 
-/** Whether most of what its kernels do is. */
-export const mostlyCommunicates = ({ values }: Pick<TreeRow, "values">): boolean =>
-  2 * values.communication_ns > values.kernel_time_ns;
+/** Whether most of it is. */
+export const mostlyCommunicates = ({ key, values }: Pick<TreeRow, "key" | "values">): boolean =>
+  2 * values.communication_ns > values.kernel_time_ns || isOnHost({ key, values });
 
 /** Whether no op below could use the matrix unit, nor does. */
 export const isNotEligible = ({ values, unknown }: TreeRow): boolean =>
   values.eligible_ops === 0 && values.using_ops === 0 && !unknown.has("eligible_ops") && !unknown.has("using_ops");
 
 /** Time in Tensor Core kernels over the time of all kernels; null where there are none, nothing is known of them, none is of an eligible op, or all communicate. */
-export const tensorCoreShare = ({ values, unknown }: TreeRow): number | null =>
+export const tensorCoreShare = ({ key, values, unknown }: TreeRow): number | null =>
   values.kernel_time_ns > 0 &&
   (values.tensor_core_time_ns > 0 || (values.eligible_ops > 0 && !unknown.has("tensor_core_time_ns"))) &&
-  !onlyCommunicates({ values })
+  !onlyCommunicates({ key, values })
     ? values.tensor_core_time_ns / values.kernel_time_ns
     : null;
 
@@ -90,8 +103,8 @@ export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow
         ? (tensorCoreShare(row) ?? -1)
         : key === "limited"
           ? limitedNs(row)
-          : key === "gpu_share"
-            ? row.values.gpu_time_ns
+          : isShare(key)
+            ? row.values[SHARES[key]]
             : key === "bound"
               ? row.values.compute_bound_ns - row.values.memory_bound_ns
               : 0;

@@ -8,7 +8,7 @@ import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, isSmall, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
-import { limitedNs, mayBeMoreOps, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
+import { isShare, limitedNs, mayBeMoreOps, mayBeMoreTime, SHARES, tensorCoreShare } from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
 import { isTime, type TreeColumn } from "./tree_columns";
@@ -69,7 +69,7 @@ function Label({ row: { name, within, part } }: { row: TreeRow }) {
 /** How much of its cell the bar behind a value fills, from 0 to 1. */
 export function barOf(row: TreeRow, column: TreeColumn["key"], total: number): number {
   if (column === "share") return tensorCoreShare(row) ?? 0;
-  if (column === "gpu_share") return Math.min(shareOf(row.values.gpu_time_ns, total) ?? 0, 1);
+  if (isShare(column)) return Math.min(shareOf(row.values[SHARES[column]], total) ?? 0, 1);
   return isTime(column) && !row.unknown.has(column) ? Math.min(shareOf(row.values[column], total) ?? 0, 1) : 0;
 }
 
@@ -97,11 +97,11 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
       </span>
     );
   }
-  if (column === "gpu_share") {
-    const of = `${readableAndExact(row.values.gpu_time_ns)} of ${readableAndExact(total)}`;
+  if (isShare(column)) {
+    const time = row.values[SHARES[column]];
     return (
-      <span class="number" data-tip={of}>
-        {formatShare(shareOf(row.values.gpu_time_ns, total))}
+      <span class="number" data-tip={`${readableAndExact(time)} of ${readableAndExact(total)}`}>
+        {formatShare(shareOf(time, total))}
       </span>
     );
   }

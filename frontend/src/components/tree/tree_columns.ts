@@ -1,10 +1,10 @@
 /** The columns of the tree: what they say, how wide they are, which of them fit. */
 import type { CompareResponse } from "../../api/types";
-import type { Measure } from "../../model/tree_values";
+import type { Measure, SHARES } from "../../model/tree_values";
 import { fitting } from "../../model/column_fit";
 
 export interface TreeColumn {
-  key: "name" | "share" | "limited" | "gpu_share" | "bound" | "change" | Measure;
+  key: "name" | "share" | "limited" | keyof typeof SHARES | "bound" | "change" | Measure;
   label: string;
   about: string;
   /** Where the page is too narrow for all, a higher one is left out first. */
@@ -29,7 +29,9 @@ export const columnsFor = (
       label: "Module",
       about: "Levels of the model: modules and name scopes, their ops at the end.",
     }),
-    ...withGpu({ key: "gpu_share", label: "Share", about: "GPU time over that of the whole model." }),
+    onGpu
+      ? { key: "gpu_share", label: "Share", about: "GPU time over that of the whole model." }
+      : { key: "cpu_share", label: "Share", about: "CPU time over that of the whole model." },
     ...withGpu({
       key: "gpu_time_ns",
       label: "GPU Time",
@@ -115,6 +117,7 @@ const OWN_WIDTH: Readonly<Record<string, number>> = {
   share: 86,
   limited: 200,
   gpu_share: 78,
+  cpu_share: 78,
   bound: 118,
   change: 110,
 };

@@ -12,7 +12,7 @@ import { useBaseline } from "../../frame/use_baseline";
 import { changeOf, changesOf } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
 import { gainsUntold, knownGains } from "../../model/waste";
-import { chainOf, isRated, nothingShown, type Measure } from "../../model/tree_values";
+import { chainOf, isRated, isShare, nothingShown, SHARES, type Measure } from "../../model/tree_values";
 import { Icon } from "../icon";
 import { useCached } from "../use_cached";
 import { Timeless } from "./timeless";
@@ -44,6 +44,8 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     change: baseline.data?.per ?? null,
   });
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
+  const totalled = (key: TreeColumn["key"]): Measure =>
+    isTime(key) ? key : isShare(key) ? SHARES[key] : "gpu_time_ns";
   // A column of which every row would say the same says it once, below.
   const isNothing = ({ key, tier }: TreeColumn): boolean =>
     tier !== undefined &&
@@ -57,7 +59,13 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const ofGpu = columnUnit(total("gpu_time_ns"));
   const ofHost = columnUnit(total("cpu_time_ns"));
   const unitOf = (key: string): TimeUnit | undefined =>
-    key.startsWith("cpu_") ? ofHost : key === "limited" || key.endsWith("_ns") ? ofGpu : undefined;
+    isShare(key)
+      ? undefined
+      : key.startsWith("cpu_")
+        ? ofHost
+        : key === "limited" || key.endsWith("_ns")
+          ? ofGpu
+          : undefined;
   const known = useMemo(() => knownGains(tree.folded), [tree.folded]);
   const untold = onGpu ? gainsUntold(known, tree.missing[0]) : "";
   const current = useRef(tree);
@@ -240,11 +248,11 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                       class={
                         key === "limited"
                           ? ""
-                          : key === "share" || key === "gpu_share"
+                          : key === "share" || isShare(key)
                             ? "right bar-cell bar-plain"
                             : "right bar-cell"
                       }
-                      style={{ "--bar": barOf(row, key, total(isTime(key) ? key : "gpu_time_ns")) }}
+                      style={{ "--bar": barOf(row, key, total(totalled(key))) }}
                     >
                       <ValueCell
                         row={row}
@@ -252,7 +260,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                         label={label}
                         matrixUnit={matrixUnit}
                         unit={unitOf(key)}
-                        total={total(isTime(key) ? key : "gpu_time_ns")}
+                        total={total(totalled(key))}
                         change={changes === null ? null : changeOf(changes, tree.rows.tree, row)}
                       />
                     </td>

@@ -14,10 +14,12 @@ import { useScope } from "../../frame/scope";
 import { chainOf, communicates, nothingShown, SMALL, type Measure } from "../../model/tree_values";
 import { shownPath, type TreeRow } from "../../model/tree_row";
 import {
+  fitted,
   heightFor,
   GAP_BELOW,
   graphNeighbour,
   inView,
+  isWhole,
   layOut,
   NODE,
   scaled,
@@ -50,7 +52,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
     <div class="stacked">
       <WasteNote tree={tree} matrixUnit={matrixUnit} />
       <section class="panel graph-panel" aria-label="Compatibility Graph">
-        <header class="table-tools" {...tools}>
+        <header class="table-tools of-tree" {...tools}>
           <h2>Compatibility Graph</h2>
           {choice}
           <TreeTools tree={tree} />
@@ -99,7 +101,9 @@ function Legend({ matrixUnit, onGpu, unknown, communicating }: LegendProps) {
       {(
         [
           ...(onGpu ? ([["using", `at least one op uses ${matrixUnit}s`]] as const) : []),
-          ["not_using", `eligible for ${matrixUnit}s, ${onGpu ? "none uses them" : "no kernels were recorded"}`],
+          onGpu
+            ? (["not_using", `eligible for ${matrixUnit}s, none uses them`] as const)
+            : (["eligible", `eligible for ${matrixUnit}s, no kernels were recorded`] as const),
           ["not_eligible", "not eligible"],
           ...(unknown ? ([["not_known", "not known"]] as const) : []),
           ...(communicating ? ([["communication", "communication"]] as const) : []),
@@ -182,7 +186,8 @@ function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
   const [moved, show] = usePlace();
   // Only as high as it needs to be, until the user moves something, which must stay in sight.
   const height = moved === null ? heightFor(graph, width, LEAST_HEIGHT, most) : most;
-  const place = moved ?? whole(graph, width, height);
+  const first = fitted(graph, width, height);
+  const place = moved ?? first;
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
@@ -231,11 +236,15 @@ function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
   const selected = tree.selected?.key ?? "";
   const linked = useRef(moved === null ? null : selected);
   useLayoutEffect(() => {
+    // The pane that has just appeared takes its part of the width before that is measured anew.
+    if (Math.abs((box.current?.clientWidth ?? width) - width) > 1) return;
     const node = graph.nodes.find(({ row }) => row.key === selected);
-    if ((moved !== null || uncovered() < width) && node !== undefined && selected !== linked.current) bring(node);
+    if (node !== undefined && selected !== linked.current) bring(node);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each selection and size, not wherever the user moves it to
   }, [selected, width, height]);
   const toggle = (node: GraphNode): void => tree.toggle(node.row);
+  /** However small that is; as at first, where that can be read. */
+  const showAll = (): void => show(isWhole(graph, first, width, height) ? null : whole(graph, width, most));
   const zoom = (factor: number): void => show(scaled(place, factor, width / 2, height / 2));
   const onKey = (event: KeyboardEvent): void => {
     if (focused === undefined) return;
@@ -250,7 +259,7 @@ function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
       tree.select(focused.row);
     } else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
-    else if (event.key === "0") show(null);
+    else if (event.key === "0") showAll();
     else return;
     event.preventDefault();
   };
@@ -327,6 +336,15 @@ function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
       <p class="visually-hidden" role="status">
         {focused === undefined ? "" : shownPath(focused.row)}
       </p>
+      {moved === null && !isWhole(graph, first, width, height) && (
+        <p class="graph-more" onPointerDown={(event) => event.stopPropagation()}>
+          The graph goes on: drag it to see the rest, or{" "}
+          <button type="button" class="link-button" onClick={showAll}>
+            show all
+          </button>
+          .
+        </p>
+      )}
       <div class="graph-zoom" onPointerDown={(event) => event.stopPropagation()}>
         <button
           type="button"
@@ -346,7 +364,7 @@ function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
         >
           <Icon name="minus" />
         </button>
-        <button type="button" class="icon-button" aria-label="Fit" data-tip="Show all (0)" onClick={() => show(null)}>
+        <button type="button" class="icon-button" aria-label="Fit" data-tip="Show all (0)" onClick={showAll}>
           <Icon name="fit" />
         </button>
       </div>

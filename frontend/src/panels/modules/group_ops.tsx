@@ -20,7 +20,7 @@ import { formatCounted } from "../../format/number";
 import { linksOf } from "../../model/group_tree";
 import { countedLabel, type TreeRow } from "../../model/tree_row";
 import { communicates, isRated } from "../../model/tree_values";
-import { colourings, type ColouringId } from "../../model/shades";
+import { colourings, withoutKernels, type ColouringId } from "../../model/shades";
 import { NodePane } from "./node_pane";
 import { WasteNote } from "./waste_note";
 import { useOneStop } from "../../components/walking";
@@ -47,18 +47,19 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
   const asked = useUrl()["groups.colour"];
   if (tree === null)
     return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
-  const known = colourings(matrixUnit, isRated(tree.rows.tree), communicates(tree.rows.tree));
+  const withCollectives = communicates(tree.rows.tree);
+  const known = colourings(matrixUnit, isRated(tree.rows.tree), withCollectives);
   const options = (Object.keys(known) as ColouringId[]).map(
     (id) => [id, known[id]?.label ?? "", known[id]?.about ?? ""] as const,
   );
   const by = chosenOf(options, asked);
-  const colouring = known[by];
+  const colouring = scope.onGpu ? known[by] : withoutKernels(matrixUnit, withCollectives);
   const Picture = picture === "icicle" ? Icicle : Treemap;
   return (
     <div class="stacked">
       <WasteNote tree={tree} matrixUnit={matrixUnit} />
       <section class="panel tree-panel" aria-label="Group Ops">
-        <header class="table-tools" {...tools}>
+        <header class="table-tools of-tree" {...tools}>
           <h2>Group Ops</h2>
           {choice}
           <TreeTools tree={tree} />
@@ -81,23 +82,21 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
             <div class="icicle">
               <div class="icicle-head">
                 {scope.onGpu && (
-                  <>
-                    <Choice
-                      label="Colour"
-                      shown
-                      options={options}
-                      value={by}
-                      to={(id) => ({ "groups.colour": id === "cores" ? null : id })}
-                    />
-                    <ul class="shade-legend" aria-label={colouring.about} data-tip={colouring.about}>
-                      {colouring.legend.map(([step, label]) => (
-                        <li key={step}>
-                          <span class={`swatch shade-${step}`} /> {label}
-                        </li>
-                      ))}
-                    </ul>
-                  </>
+                  <Choice
+                    label="Colour"
+                    shown
+                    options={options}
+                    value={by}
+                    to={(id) => ({ "groups.colour": id === "cores" ? null : id })}
+                  />
                 )}
+                <ul class="shade-legend" aria-label={colouring.about} data-tip={colouring.about}>
+                  {colouring.legend.map(([step, label]) => (
+                    <li key={step}>
+                      <span class={`swatch shade-${step}`} /> {label}
+                    </li>
+                  ))}
+                </ul>
                 <span class="muted icicle-note">
                   {picture === "icicle" ? "Width" : "Area"}: {scope.onGpu ? "GPU" : "CPU"} time <SumNote />
                 </span>

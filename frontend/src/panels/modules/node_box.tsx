@@ -1,18 +1,32 @@
 import { textWidth } from "../../components/text_width";
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { compatibilityOf, compatibilityText, NODE, type GraphNode, type GraphRest } from "../../model/graph_layout";
+import {
+  compatibilityOf,
+  compatibilityText,
+  NODE,
+  type Compatibility,
+  type GraphNode,
+  type GraphRest,
+} from "../../model/graph_layout";
 import { countedLabel, partTip, shownPath, type TreeRow } from "../../model/tree_row";
 import { knownOf } from "../../model/tree_values";
 
-/** Stripes for those that could but do not: colour is never the only sign. */
+const STRIPED = [
+  ["not-using", "not_using"],
+  ["eligible", "eligible"],
+] as const satisfies readonly (readonly [id: string, kind: Compatibility])[];
+
+/** Stripes for those that do not use the units, or of which that is not known. */
 export function NodePatterns() {
   return (
     <defs>
-      <pattern id="not-using" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-        <rect class="stripe-ground" width="6" height="6" />
-        <rect class="stripe" width="3" height="6" />
-      </pattern>
+      {STRIPED.map(([id, kind]) => (
+        <pattern key={id} id={id} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect class="stripe-ground" width="6" height="6" />
+          <rect class={`stripe ${kind}`} width="3" height="6" />
+        </pattern>
+      ))}
     </defs>
   );
 }
@@ -48,13 +62,21 @@ export const nodeWidth = (row: TreeRow, core: string, onGpu: boolean): number =>
   1 +
   Math.ceil(Math.max(textWidth(countedLabel(row)) * FONT.name, textWidth(wordsOf(row, core, onGpu)) * FONT.words));
 
+const lettersFor = (text: string, room: number): number =>
+  Math.min(Math.max(Math.floor((text.length * room) / textWidth(text)), 3), text.length);
+
 /** Cut in the middle: siblings begin alike, and their ends tell them apart. */
 function shortened(text: string, room: number): string {
-  const width = textWidth(text);
-  if (width <= room) return text;
-  const letters = Math.max(Math.floor((text.length * room) / width), 3);
+  const letters = lettersFor(text, room);
+  if (letters === text.length) return text;
   const end = Math.floor((letters - 1) / 2);
   return `${text.slice(0, letters - 1 - end)}…${text.slice(-end)}`;
+}
+
+/** Cut at its end: the time comes first. */
+function begun(text: string, room: number): string {
+  const letters = lettersFor(text, room);
+  return letters === text.length ? text : `${text.slice(0, letters - 1).trimEnd()}…`;
 }
 
 export function NodeBox({ node, core, onGpu, selected, focused, chained, share, onSelect, onToggle }: NodeBoxProps) {
@@ -83,7 +105,7 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, share, 
         {shortened(countedLabel(row), room / FONT.name)}
       </text>
       <text class="node-words" x="18" y="33">
-        {shortened(wordsOf(row, core, onGpu), room / FONT.words)}
+        {begun(wordsOf(row, core, onGpu), room / FONT.words)}
       </text>
       {row.expandable && (
         <g
