@@ -345,6 +345,42 @@ def test_what_is_selected_in_the_graph_stands_beside_its_pane(page: Page, tensor
     wait_for(is_in_sight)
 
 
+def test_a_graph_that_does_not_fit_stays_readable_and_can_be_shown_whole(page: Page, tensorboard: TensorBoard) -> None:
+    """Expand all keeps names readable and says that there is more; Fit shows all of it, however small."""
+    page.goto(tensorboard.page(run="amp", view="modules", groups__as="graph", groups__fold="no"))
+    page.get_by_role("button", name="Expand all").click()
+    more = page.get_by_text("The graph goes on")
+    expect(more).to_be_visible()
+    box = page.locator(".graph-node .node-box").first
+    place = box.bounding_box()
+    assert place is not None
+    assert place["height"] > 30
+    page.get_by_role("button", name="Fit").click()
+    expect(more).to_have_count(0)
+    drawing = page.locator(".graph-body").bounding_box()
+    assert drawing is not None
+    everything = page.locator(".graph-body svg > g").evaluate("group => group.getBoundingClientRect().toJSON()")
+    assert drawing["y"] <= everything["top"]
+    assert everything["bottom"] <= drawing["y"] + drawing["height"] + 1
+
+
+def test_the_views_are_chosen_in_the_same_place(page: Page, tensorboard: TensorBoard) -> None:
+    """A second click where the first one was changes nothing, and no tooltip stands over what the first one showed."""
+    page.goto(tensorboard.page(run="amp", view="modules"))
+    button = page.get_by_role("button", name="Graph", exact=True)
+    before = button.bounding_box()
+    button.click()
+    expect(page.locator(".graph-node").first).to_be_visible()
+    assert button.bounding_box() == before
+    expect(page.get_by_role("tooltip")).to_have_count(0)
+    assert before is not None
+    page.mouse.move(before["x"] + 3, before["y"] + 3)
+    expect(page.get_by_role("tooltip")).to_have_count(0)
+    page.get_by_role("button", name="Treemap").hover()
+    button.hover()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+
+
 def test_the_graph_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     """Arrow keys walk over the nodes, Enter shows one."""
     page.goto(tensorboard.page(run="amp", view="modules", groups__as="graph"))
@@ -362,6 +398,9 @@ def test_without_a_gpu_nothing_is_said_of_tensor_core_use(page: Page, tensorboar
         re.compile(r"takes most CPU time: .*No kernels were recorded", re.DOTALL)
     )
     heads = page.get_by_role("treegrid").get_by_role("columnheader")
+    expect(heads.filter(has_text=re.compile("^Share$"))).to_have_count(1)
+    expect(row(page, "/")).to_contain_text("100 %")
+    expect(page.locator(".shade-legend")).to_contain_text("holds ops eligible for Tensor Cores")
     expect(heads.filter(has_text="TC Eligible")).to_have_count(1)
     expect(heads.filter(has_text="Using TC")).to_have_count(0)
     page.goto(tensorboard.page(run="cpu", view="modules", groups__as="graph"))

@@ -1,9 +1,9 @@
-/** In two sentences above the modules: which of them could gain most, or takes most, and why. */
+/** Above the modules: which of them could gain most, or takes most, and why; what is behind the numbers on demand. */
 import { useMemo } from "preact/hooks";
 
 import type { DiagnosedGain } from "../../api/types";
-import { IterationGain } from "../../components/iteration_gain";
 import type { GroupTree } from "../../components/tree/use_group_tree";
+import { Info } from "../../components/tooltip";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatCount, formatCounted } from "../../format/number";
@@ -18,7 +18,7 @@ import { pathOf } from "../../model/group_tree";
 import type { TreeRow } from "../../model/tree_row";
 import { iterationGain } from "../../model/iteration_gain";
 import { cutLabel } from "../../model/kernel_name";
-import { boundInWords, boundOf } from "../../model/shades";
+import { boundInWords, boundOf, mainBoundInWords } from "../../model/shades";
 import { timeOf } from "../../model/tree_values";
 import { eligibleSentence, findingOf, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
 
@@ -43,20 +43,21 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const mean = (ns: number): string => formatMean(ns, { summed });
   const shortened = wholeOf(diagnosis.data?.marked ?? true);
   const ofEach = iterations > 1 ? " of each iteration" : "";
-  const about = [onUnitsInWords(named, matrixUnit), boundInWords(named)].filter(Boolean).join(", ");
   const kernelGain = `up to ${mean(named.values.gain_ns)} of its ${mean(named.values.kernel_time_ns)} kernel time${ofEach} could go`;
-  const cause = (row: TreeRow) => <Cause row={row} matrixUnit={matrixUnit} mean={mean} />;
-  // What holds for the named row first, then one sentence more: what concerns it most.
+  // What the finding advises stands in the headline.
+  const cause = (row: TreeRow, told = finding === null) => (
+    <Cause row={row} mean={mean} about={told ? matrixUnit : null} />
+  );
+  const hostLimits = gains === named && finding === null ? iterationGain(busy) : "";
+  // What holds for the named row.
   const first = (
     <>
-      {about}
-      {limited?.key === named.key ? (
+      {[onUnitsInWords(named, matrixUnit), mainBoundInWords(named)].filter(Boolean).join(", ")}.
+      {limited?.key === named.key && (
         <>
-          {isUntold(limited.causes[0]?.label ?? "") ? ". Not known: " : `. Off ${matrixUnit}s: `}
+          {isUntold(limited.causes[0]?.label ?? "") ? " Not known: " : ` Off ${matrixUnit}s: `}
           {cause(limited)}
         </>
-      ) : (
-        "."
       )}
       {isOnGpu && boundOf(named) === "communication" && (
         <>
@@ -64,29 +65,36 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           <ViewLink to={{ view: "gpus" }}>GPUs and Ranks</ViewLink> tells how much of that waits for other GPUs.
         </>
       )}
+      {hostLimits !== "" && ` ${hostLimits}`}
     </>
   );
-  const second =
-    finding !== null ? (
-      <>
-        By the GPU's published rates {kernelGain}. {lessOf(finding.gain)}
-      </>
-    ) : gains === named && iterationGain(busy) !== "" ? (
-      <IterationGain />
-    ) : limited !== null && limited.key !== named.key ? (
+  // Another row, where that is what the question of the page is about.
+  const other =
+    finding !== null || hostLimits !== "" ? null : limited !== null && limited.key !== named.key ? (
       <>
         <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not
-        {isUntold(limited.causes[0]?.label ?? "") && " known to be"}: {cause(limited)}
+        {isUntold(limited.causes[0]?.label ?? "") && " known to be"}: {cause(limited, false)}
       </>
     ) : isLongestUntold && gains !== null ? (
       <>
         Of what is known, <Place row={gains} tree={tree} /> could gain most: up to {mean(gains.values.gain_ns)} of{" "}
         {mean(gains.values.kernel_time_ns)} kernel time{ofEach}.
       </>
-    ) : (
-      eligibleSentence(ops, matrixUnit)
-    );
-  const sentences = isOnGpu ? [first, second] : ops.eligible > 0 ? [withoutKernels(ops.eligible, matrixUnit)] : [];
+    ) : null;
+  const advised = limited !== null && (finding === null ? other !== null : limited.key === named.key);
+  const more = [
+    ...(finding?.isWider === true ? [`${gainTime(finding.gain)} is what all ops gain that the finding is about.`] : []),
+    ...(finding === null ? [] : [`By the GPU's published rates ${kernelGain}.`, lessOf(finding.gain)]),
+    ...(hostLimits === "" ? [] : ["Recommendations tell what an iteration gains, as far as that is known."]),
+    ...(boundInWords(named) === mainBoundInWords(named) ? [] : [`Its kernel time: ${boundInWords(named)}.`]),
+    ...(advised ? [causeAbout(limited.causes[0]?.label ?? "", matrixUnit)] : []),
+    eligibleSentence(ops, matrixUnit),
+  ].filter(Boolean);
+  const lines = isOnGpu
+    ? [first, ...(other === null ? [] : [other])]
+    : ops.eligible > 0
+      ? [withoutKernels(ops.eligible, matrixUnit)]
+      : [];
   return (
     // What the findings say is waited for: a headline that changes cannot be read.
     <header
@@ -109,14 +117,22 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           <>
             could gain most.{" "}
             <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>:{" "}
-            {shortened} could become shorter by <strong class="nowrap">{gainTime(finding.gain)}</strong>
-            {finding.isWider ? ", other ops included." : "."}
+            {shortened} could be <strong class="nowrap">{gainTime(finding.gain)}</strong> shorter
+            {finding.isWider ? " in all." : "."}
           </>
         )}
       </h2>
       <ul class="waste-lines">
-        {sentences.map((sentence, i) => (
-          <li key={i}>{sentence}</li>
+        {lines.map((line, i) => (
+          <li key={i}>
+            {line}
+            {isOnGpu && i === lines.length - 1 && (
+              <>
+                {"\u00a0"}
+                <Info term="what this module could gain" text={more.join("\n")} />
+              </>
+            )}
+          </li>
         ))}
       </ul>
     </header>
@@ -134,22 +150,14 @@ const lessOf = ({ how }: DiagnosedGain): string =>
 const withoutKernels = (eligible: number, unit: string): string =>
   `Eligible for ${unit}s: ${formatCounted(eligible, "op")}. No kernels were recorded, which would tell which of them use ${unit}s.`;
 
-/** The cause of most of what the row does not do on matrix units. */
-function Cause({
-  row: { causes },
-  matrixUnit,
-  mean,
-}: {
-  row: TreeRow;
-  matrixUnit: string;
-  mean: (ns: number) => string;
-}) {
+/** The cause of most of what the row does not do on matrix units; with `about`, the name of these, what it is. */
+function Cause({ row: { causes }, about, mean }: { row: TreeRow; about: string | null; mean: (ns: number) => string }) {
   const [cause] = causes;
   if (cause === undefined) return null;
   return (
     <>
-      <strong>{cause.label}</strong>, {mean(cause.kernelNs)} in {formatCounted(cause.ops, "op")}.{" "}
-      {causeAbout(cause.label, matrixUnit)}
+      <strong>{cause.label}</strong>, {mean(cause.kernelNs)} in {formatCounted(cause.ops, "op")}.
+      {about !== null && ` ${causeAbout(cause.label, about)}`}
     </>
   );
 }
