@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Er as e,Hr as t,Ri as n,ao as r,da as i}from"./frame-BCLB1tZb.js";var a=.85,o=e=>e===null||e<=0||e>=a?``:`Kernels run for ${n(e)} of the time: an iteration may gain less while the host launches no sooner.`;function s(){let n=o(e().busy);return n===``?null:i(r,{children:[n,` `,i(t,{to:{view:`recommendations`},children:`Recommendations`}),` tell what an iteration gains, as far as that is known.`]})}export{o as n,s as t};
