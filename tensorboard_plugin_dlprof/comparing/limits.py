@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.comparing.comparison import Comparison, Measure, 
 from tensorboard_plugin_dlprof.comparing.noise import estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op, Recording
 from tensorboard_plugin_dlprof.comparing.side import Side
-from tensorboard_plugin_dlprof.comparing.words import duration, share, signed_percent
+from tensorboard_plugin_dlprof.comparing.words import duration, share, signed_share
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.units import size
 
@@ -127,8 +127,8 @@ def _of_change(comparison: Comparison, rule: str, one: Measure, sign: int, limit
     ratio = one.estimate.ratio
     change = ratio - 1 if kind == "fraction" else (ratio - 1) * one.a
     sure = one.estimate.low > 1 if sign > 0 else one.estimate.high < 1
-    bounds = f"{signed_percent(one.estimate.low - 1)} to {signed_percent(one.estimate.high - 1)}"
-    return Outcome(rule, sure and sign * change > limit, f"{reported}: {signed_percent(ratio - 1)} ({bounds})")
+    bounds = f"{signed_share(one.estimate.low - 1)} to {signed_share(one.estimate.high - 1)}"
+    return Outcome(rule, sure and sign * change > limit, f"{reported}: {signed_share(ratio - 1)} ({bounds})")
 
 
 def _shown(one: Measure, value: float) -> str:

@@ -16,10 +16,8 @@ from tensorboard_plugin_dlprof.comparing.words import (
     MANY_TIMES,
     duration,
     of_both,
-    percent,
     share,
     signed_duration,
-    signed_percent,
     signed_share,
 )
 from tensorboard_plugin_dlprof.units import significant, size, three_digits
@@ -36,8 +34,8 @@ _NOT_IDLE = {PART_LABELS[part] for part in GPU_PARTS}
 _THE_OTHER_WAY = 0.05
 """By which kernel time must change, when iterations change the other way, for both to be told."""
 
-_SAME_SIZE = 0.0005
-"""Difference that would be shown as 0.0 %."""
+_SAME = 0.0005
+"""Difference that would be shown as none."""
 
 
 class Verdict(msgspec.Struct):
@@ -103,7 +101,7 @@ def _time_in_words(ratio: float) -> str:
     """By how much the time of B differs: not how fast B is, since 72 % less time is 3.6 times as fast."""
     if ratio >= MANY_TIMES:
         return f"{three_digits(ratio)} times as much time"
-    return f"{percent(abs(ratio - 1))} {'more' if ratio > 1 else 'less'} time"
+    return f"{share(abs(ratio - 1))} {'more' if ratio > 1 else 'less'} time"
 
 
 def _times(comparison: Comparison, estimate: Estimate, between: str = "instead of") -> str:
@@ -127,9 +125,9 @@ def _inputs(comparison: Comparison) -> str:
 
 
 def _larger(ratio: float) -> str:
-    if abs(ratio - 1) < _SAME_SIZE:
+    if abs(ratio - 1) < _SAME:
         return "as large on average"
-    return f"{percent(abs(ratio - 1))} {'larger' if ratio > 1 else 'smaller'} on average"
+    return f"{share(abs(ratio - 1))} {'larger' if ratio > 1 else 'smaller'} on average"
 
 
 def _sure(comparison: Comparison, estimate: Estimate) -> str:
@@ -137,9 +135,7 @@ def _sure(comparison: Comparison, estimate: Estimate) -> str:
     unit = "recordings" if comparison.is_over_runs else "iterations"
     within = "" if comparison.is_over_runs else " within these recordings"
     samples = f"{estimate.a_samples} against {estimate.b_samples} {unit}"
-    # An interval says something by its ends, which may differ by less than a hundredth.
-    shown = share if percent(low) == percent(high) else percent
-    bounds = f"{shown(low)} to {shown(high)}"
+    bounds = f"{share(low)} to {share(high)}"
     if estimate.ratio >= MANY_TIMES:
         bounds = f"{three_digits(1 + low)} to {three_digits(1 + high)} times"
     return f"{_of_pairs(comparison, estimate)}95 % interval{within}: {bounds}; {samples}."
@@ -149,9 +145,7 @@ def _of_pairs(comparison: Comparison, estimate: Estimate) -> str:
     """What the estimate is, where the times that stand beside it have another ratio."""
     told = "the estimate is the median ratio of all pairs, with a "
     if not _are_means_shifted(comparison, estimate):
-        is_other = comparison.a_ns and percent(abs(comparison.b_ns / comparison.a_ns - 1)) != percent(
-            abs(estimate.ratio - 1)
-        )
+        is_other = comparison.a_ns and f"{comparison.b_ns / comparison.a_ns - 1:.2g}" != f"{estimate.ratio - 1:.2g}"
         # That of inputs of equal size is said to be one.
         return told.capitalize() if is_other and comparison.main.input_size_ratio is None else ""
     a, b = _medians(comparison)
@@ -161,7 +155,7 @@ def _of_pairs(comparison: Comparison, estimate: Estimate) -> str:
 
 
 def _bounds(estimate: Estimate) -> str:
-    return f"{signed_percent((estimate.low or 1) - 1)} to {signed_percent((estimate.high or 1) - 1)}"
+    return f"{signed_share((estimate.low or 1) - 1)} to {signed_share((estimate.high or 1) - 1)}"
 
 
 def _undecided(comparison: Comparison) -> str:
@@ -258,8 +252,7 @@ def _by_call(comparison: Comparison) -> str:
     change = _speed_change(comparison)
     if change is None:
         return ""
-    size = percent(abs(change))
-    how = "as long" if size == percent(0) else f"{size} {'longer' if change > 0 else 'shorter'}"
+    how = f"{share(abs(change))} {'longer' if change > 0 else 'shorter'}" if abs(change) >= _SAME else "as long"
     return f"Per call of the ops that both have, kernels take {how}."
 
 
@@ -275,7 +268,7 @@ def _recorded(comparison: Comparison) -> str:
     if main.a and main.b is not None and main.a != main.b:
         kernels = "kernels of a GPU" if any(side.first.devices_in_use > 1 for side in sides) else "kernels"
         change = f"{duration(abs(main.b - main.a))} {'more' if main.b > main.a else 'less'}"
-        measured.append(f"{kernels} take {change} in total ({signed_percent(main.b / main.a - 1)})")
+        measured.append(f"{kernels} take {change} in total ({signed_share(main.b / main.a - 1)})")
     idle = [row for row in comparison.rows if row.kind == "part" and row.name not in _NOT_IDLE]
     most = max(idle, key=lambda row: abs(row.change_ns), default=None)
     if most is not None and abs(most.change_ns) >= comparison.floor_of("idle_time") * comparison.a_ns > 0:
@@ -288,7 +281,7 @@ def _peak(comparison: Comparison) -> str:
     peak = comparison.measures["memory_peak"]
     if not peak.a or peak.b is None:
         return ""
-    change = signed_percent(peak.b / peak.a - 1)
+    change = signed_share(peak.b / peak.a - 1)
     return f" B needs {size(peak.b)} of memory at its peak instead of {size(peak.a)} ({change})."
 
 
@@ -354,7 +347,7 @@ def _means(comparison: Comparison, estimate: Estimate) -> str:
     """The means, where they are not what the estimate compares."""
     if not _are_means_shifted(comparison, estimate):
         return ""
-    change = signed_percent(comparison.b_ns / comparison.a_ns - 1)
+    change = signed_share(comparison.b_ns / comparison.a_ns - 1)
     return f"Means, which single slow iterations shift, are {_times_of_means(comparison)} ({change})."
 
 
@@ -367,7 +360,7 @@ def _measured(comparison: Comparison) -> Iterator[str]:
     kernel = comparison.measures["kernel_time"]
     if kernel.a and kernel.b is not None and kernel is not comparison.main:
         ratio = kernel.b / kernel.a
-        how = "halved" if _is_half(ratio) else "doubled" if _is_double(ratio) else signed_percent(ratio - 1)
+        how = "halved" if _is_half(ratio) else "doubled" if _is_double(ratio) else signed_share(ratio - 1)
         unit = " an iteration" if comparison.per == "iteration" else ""
         sure = ""
         if kernel.estimate is not None and kernel.estimate.is_change(comparison.floor_of("kernel_time")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.units import short_duration, three_digits
+from tensorboard_plugin_dlprof.units import narrow_percentage, short_duration, three_digits
 
 MANY_TIMES = 10
 """From here on percent have too many digits to be read (``model/comparison.ts`` has the same)."""
@@ -23,39 +23,21 @@ def many_times(ratio: float, digits: int) -> str:
     return f"{float(f'{ratio:.{digits}g}'):,.15g} times"
 
 
-def percent(fraction: float) -> str:
-    """A positive fraction in percent; one decimal below 10 %."""
-    share = 100 * fraction
-    return f"{share:.1f} %" if share < 9.95 else f"{share:,.0f} %"
-
-
-def signed_percent(fraction: float) -> str:
-    """A change in percent, ``+1.2 %``; from ten times on what the larger is of the smaller: ``×2,139``."""
+def signed_share(fraction: float) -> str:
+    """A change in percent, as in the tables of the page: ``-85.8 %``, ``<0.1 %``; from ten times on what the larger is
+    of the smaller: ``×2,139``."""
     if fraction >= MANY_TIMES - 1:
         return f"×{three_digits(1 + fraction)}"
-    if round(abs(1000 * fraction)) == 0:
-        return "0.0 %"
-    return ("+" if fraction > 0 else "-") + percent(abs(fraction))
-
-
-def signed_share(fraction: float) -> str:
-    """A change in percent with one decimal, as in the tables of the page: ``-85.8 %``, ``<0.1 %``."""
-    percent = abs(100 * fraction)
-    if fraction >= MANY_TIMES - 1 or percent == 0:
-        return signed_percent(fraction)
-    if percent < 0.05:
-        return "<0.1 %"
-    size = f"{percent:.1f}" if percent < 100 else f"{percent:.0f}"
-    return f"{'+' if fraction > 0 else '-'}{size} %"
+    size = narrow_percentage(abs(fraction))
+    if fraction == 0 or size.startswith("<"):
+        return size
+    is_more = fraction > 0
+    return f"{'>+' if is_more else '<-'}{size[1:]}" if size.startswith(">") else f"{'+' if is_more else '-'}{size}"
 
 
 def share(fraction: float | None) -> str:
-    """A share in percent with one decimal."""
-    if fraction is None:
-        return "unknown"
-    if 0 < fraction < 0.0005:
-        return "<0.1 %"
-    return f"{100 * fraction:.1f} %" if fraction else "0 %"
+    """A share in percent, or that it is unknown."""
+    return "unknown" if fraction is None else narrow_percentage(fraction)
 
 
 def without_middle(name: str, most: int) -> str:

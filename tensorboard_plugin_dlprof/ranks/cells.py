@@ -79,7 +79,8 @@ def most_lost(job: Job, waiting: Int64s, unmatched: Int64s) -> Int64s:
         return np.full_like(waiting, np.iinfo(np.int64).max)
     lost = np.maximum(waiting, 0) + np.maximum(unmatched, 0)
     second, first = np.sort(lost, axis=0)[-2:]
-    return np.where(lost == first, second, first)
+    result: Int64s = np.where(lost == first, second, first)
+    return result
 
 
 def fraction(cells: Cells, *measures: str) -> float | None:

@@ -104,7 +104,7 @@ def test_what_holds_memory_adds_up_to_the_peaks() -> None:
     assert (data["measures"]["memory_reserved"]["a"], data["measures"]["memory_reserved"]["b"]) == (31, 25)
     assert data["headline"] == (
         "Cannot tell: neither recording holds GPU work. "
-        "B needs 20 bytes of memory at its peak instead of 26 bytes (-23 %)."
+        "B needs 20 bytes of memory at its peak instead of 26 bytes (-23.1 %)."
     )
     assert data["comparability"] == ["Neither recording holds GPU work, so times tell nothing."]
     for write in (text, markdown, html):

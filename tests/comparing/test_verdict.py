@@ -42,24 +42,24 @@ def test_times_are_those_of_the_estimate_where_one_slow_iteration_shifts_the_mea
     a = recording([LINEAR], iterations=(*EIGHT, 2_000_000_000))
     b = recording([LINEAR], iterations=(*SLOWER, 150_000_000))
     verdict = verdict_of(compare([a], [b]))
-    assert verdict.headline == "An iteration of B takes 50 % more time: 150 ms instead of 100 ms in the median."
+    assert verdict.headline == "An iteration of B takes 50.0 % more time: 150 ms instead of 100 ms in the median."
     assert verdict.of_medians
     assert verdict.certainty == (
         "95 % interval within these recordings: 50.0 % to 50.0 %; 9 against 9 iterations. "
-        "Means, which single slow iterations shift, are 150 ms instead of 311 ms (-52 %)."
+        "Means, which single slow iterations shift, are 150 ms instead of 311 ms (-51.8 %)."
     )
 
 
 @pytest.mark.parametrize(
     ("each", "told"),
     [
-        (28_000_000, "An iteration of B takes 72 % less time: 28.0 ms instead of 100 ms."),
+        (28_000_000, "An iteration of B takes 72.0 % less time: 28.0 ms instead of 100 ms."),
         (250_000_000, "An iteration of B takes 150 % more time: 250 ms instead of 100 ms."),
         (1_500_000_000, "An iteration of B takes 15.0 times as much time: 1.50 s instead of 100 ms."),
     ],
 )
 def test_a_change_of_time_is_told_as_one_of_time(each: int, told: str) -> None:
-    """A program that takes 72 % less time is 3.6 times as fast, not 72 % faster."""
+    """A program that takes 72.0 % less time is 3.6 times as fast, not 72 % faster."""
     verdict = verdict_of(
         compare([recording([LINEAR], iterations=EIGHT)], [recording([LINEAR], iterations=(each,) * 8)])
     )
@@ -75,10 +75,10 @@ def test_recordings_of_other_work_are_measured_before_it_is_said_what_cannot_be_
     verdict = verdict_of(compare([a], [b]))
     assert (verdict.verdict, verdict.of_medians) == ("cannot_tell", False)
     assert verdict.headline == (
-        "Cannot tell: the recording of B takes 122 ms, as that of A does: kernels take 23.0 ms less in total (-23 %), "
-        "and idle time changes most in launching: +23.0 ms."
+        "Cannot tell: the recording of B takes 122 ms, as that of A does: kernels take 23.0 ms less in total "
+        "(-23.0 %), and idle time changes most in launching: +23.0 ms."
     )
-    assert verdict.certainty == "Per call of the ops that both have, kernels take 10 % longer."
+    assert verdict.certainty == "Per call of the ops that both have, kernels take 10.0 % longer."
     # A GPU that copies is not idle, however much that changes.
     a = recording(ops, parts={"compute_other": 100_000_000, "launching": 20_000_000, "copy": 90_000_000})
     b = recording(fewer, parts={"compute_other": 77_000_000, "launching": 43_000_000, "copy": 0})
