@@ -210,12 +210,15 @@ class Program:
         cuda: str,
         jax: str | None = None,
         tensorflow_profiler: str | None = None,
+        torch_nsys: str | None = None,
     ) -> str:
         """The text for the program's framework; ``cuda`` is for programs without one, which call CUDA themselves, and
-        for JAX where it has no text of its own. ``tensorflow_profiler`` is for recordings of TensorFlow's profiler."""
+        for JAX where it has no text of its own. ``tensorflow_profiler`` is for recordings of TensorFlow's profiler,
+        ``torch_nsys`` for those of Nsight Systems."""
         own = tensorflow_profiler is not None and self.profile.info.source_format == "xplane"
+        by_nsys = torch_nsys is not None and self.profile.info.source_format == "nsight_systems"
         return {
-            Framework.PYTORCH: torch,
+            Framework.PYTORCH: str(torch_nsys) if by_nsys else torch,
             Framework.TENSORFLOW: str(tensorflow_profiler) if own else tensorflow,
             Framework.TENSORRT: tensorrt,
             Framework.JAX: cuda if jax is None else jax,

@@ -294,7 +294,8 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     note += f"{duration(max(walls, default=0))}{'; each column is the sum of several' if binned else ''}."
     names = [f"Iteration {row['iteration']}" for row in rows]
     bars = answer.durations(names, walls, stacks, answer.longest_shown(walls))
-    sums = {key: sum((row["parts"] or {}).get(key) or 0 for row in rows) for key in _RESOURCES}
+    times = [part for row in rows for part in (row["parts"] or {}).items()]
+    sums = {key: sum(time or 0 for part, time in times if part == key) for key in _RESOURCES}
     counted = sum(sums.values())
     colours = [(key, _RESOURCES[key].format(unit=unit), share(ns / counted)) for key, ns in sums.items() if ns]
     return section("Iterations", note, bars + keys(colours))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tests.analysis.scenes import verdict
 from tests.analysis.steps import GAP, LONG, NCCL, STEP_US, said, steps, unmarked
-from tests.diagnosis.test_parts import event, launch
+from tests.diagnosis.test_parts import event, launch, profile_of
 
 IN_GAP = {
     "dataloader_detector": [event("user_annotation", "enumerate(DataLoader)#x.__next__", GAP[0], LONG)],
@@ -37,6 +39,17 @@ def test_a_gap_has_one_cause_and_names_it(rule: str, tmp_path: Path) -> None:
     assert stretch["start_ns"] <= row["from_ns"] < row["to_ns"] <= stretch["stop_ns"]
     if first["gain"] is not None and first["gain"]["high_ns"] is not None:
         assert 0 < first["gain"]["low_ns"] <= first["gain"]["high_ns"] <= first["time_ns"]
+
+
+@pytest.mark.parametrize(("recorder", "says"), [("pytorch", "with_stack"), ("nsight_systems", "--python-sampling")])
+def test_what_is_not_explained_is_to_be_recorded_by_the_same_recorder(recorder: str, says: str, tmp_path: Path) -> None:
+    """Each has options of its own."""
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": steps([])}))
+    profile = profile_of(trace)
+    profile.info.source_format = recorder
+    (finding,) = (each for each in verdict(profile).findings if each.detector == "unrecorded_detector")
+    assert says in finding.recommendation_text()
 
 
 @pytest.mark.parametrize("rule", IN_GAP)

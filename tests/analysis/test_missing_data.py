@@ -40,6 +40,14 @@ def test_what_is_not_recorded_is_asked_for() -> None:
     assert "profile_memory=True" in missing["batch_size_detector"].hint
 
 
+def test_nsight_systems_is_asked_for_by_its_own_options() -> None:
+    """PyTorch's profiler did not record it."""
+    profile = scene(lambda step: step.good(0, STEP_NS))
+    profile.info.source_format = "nsight_systems"
+    missing = {each.detector: each for each in verdict(profile).undecided}
+    assert "--cuda-memory-usage=true" in missing["batch_size_detector"].hint
+
+
 def test_a_profile_without_gpu_work_gets_no_advice_but_is_told() -> None:
     """A trace of the CPU alone."""
 

@@ -339,6 +339,8 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
         "Find out what runs there: "
         + signals.advice(
             'torch.profiler.record_function("...") around parts of the loop, or with_stack=True.',
+            torch_nsys='torch.cuda.nvtx.range("...") around parts of the loop, or nsys profile '
+            "--sample=process-tree --python-sampling=true.",
             jax='jax.profiler.TraceAnnotation("...") around parts of the loop, or the Python tracer '
             "(ProfileOptions.python_tracer_level = 1).",
             tensorflow="NVTX ranges around parts of the program, or nsys profile --sample=process-tree.",

@@ -37,6 +37,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
     if memory is None:
         hint = signals.advice(
             "PyTorch's profiler records it: profile(profile_memory=True).",
+            torch_nsys="Nsight Systems records it: nsys profile --cuda-memory-usage=true.",
             tensorflow="No recording of TensorFlow contains it.",
             tensorflow_profiler="No allocation was recorded.",
             jax="No allocation was recorded; jax.profiler.save_device_memory_profile writes what is held.",
