@@ -14,6 +14,8 @@ export interface Step {
   kind: "total" | "detail" | Direction;
   /** What a click narrows the table to; null for totals, sums of many, and what no row of the table stands for. */
   part: string | null;
+  /** Another way to explain the change than its details; empty where there is none. */
+  otherwise: string;
 }
 
 /** The step that sums the time while kernels run: where they moved to other units, only the sum is better or worse. */
@@ -31,8 +33,9 @@ const LEAST_SHARE = 1e-3;
 
 interface NamedChange extends Pick<Step, "label" | "part"> {
   change: number;
-  /** Ways to divide it, each of parts that add up to it. */
-  of?: NamedChange[][];
+  /** Parts that add up to it. */
+  of?: NamedChange[];
+  otherwise?: string;
 }
 
 /** From A to B: the parts of the time, or where it is not divided the types of ops with the largest changes. */
@@ -45,20 +48,19 @@ export function waterfall(result: CompareResponse): Step[] {
     result.parts.length > 0 ? Infinity : MOST_STEPS,
     least,
   );
-  const steps: Step[] = [{ label: "A", from: 0, to: result.a.value_ns, kind: "total", part: null }];
+  const steps: Step[] = [{ label: "A", from: 0, to: result.a.value_ns, kind: "total", part: null, otherwise: "" }];
   let running = result.a.value_ns;
-  for (const { label, part, change, of = [] } of changes) {
-    steps.push({ label, from: running, to: running + change, kind: directionOf(change), part });
-    for (const parts of of) {
-      let within = running;
-      for (const detail of parts) {
-        steps.push({ ...detail, from: within, to: within + detail.change, kind: "detail" });
-        within += detail.change;
-      }
+  for (const { label, part, change, of = [], otherwise = "" } of changes) {
+    steps.push({ label, from: running, to: running + change, kind: directionOf(change), part, otherwise });
+    let within = running;
+    for (const detail of of) {
+      const to = within + detail.change;
+      steps.push({ label: detail.label, from: within, to, kind: "detail", part: null, otherwise: "" });
+      within = to;
     }
     running += change;
   }
-  steps.push({ label: "B", from: 0, to: result.b.value_ns, kind: "total", part: null });
+  steps.push({ label: "B", from: 0, to: result.b.value_ns, kind: "total", part: null, otherwise: "" });
   return steps;
 }
 
@@ -69,19 +71,19 @@ function withKernelsTogether({ parts, measures }: CompareResponse, least: number
   const of = changes.filter(({ part }) => part !== null && OF_KERNELS.test(part));
   if (of.length === 0) return changes;
   const change = of.reduce((sum, one) => sum + one.change, 0);
-  const moved = of.filter((one) => one.change !== 0).map((one) => ({ ...one, part: null }));
+  const moved = of.filter((one) => one.change !== 0);
   // Those of communication are a part of their own.
   const communicates = parts.some((one) => one.part.startsWith(WITHOUT_ROWS) && (one.a_ns > 0 || one.b_ns > 0));
   const label = communicates ? "Computing kernels" : "Kernels";
-  // Kernels that run at once take less of the time than they do together, and some end in another iteration.
+  // Kernels that run at once take less of the time than they do together, and some end in another iteration. Rows for that would stand
+  // beside those of the units, and all of them would add up to twice the change.
   const { a = null, b = null } = measures.kernel_time ?? {};
   const summed = communicates || a === null || b === null ? change : b - a;
-  const explained = [
-    { label: "Kernel time", part: null, change: summed },
-    { label: "Overlap and boundaries", part: null, change: change - summed },
-  ];
-  const ways = [Math.abs(change - summed) >= least ? explained : [], moved.length > 1 ? moved : []];
-  const kernels: NamedChange = { label, part: KERNELS, change, of: ways };
+  const otherwise =
+    Math.abs(change - summed) < least
+      ? ""
+      : `Kernel time ${signedDuration(summed) || "0"}, overlap and boundaries ${signedDuration(change - summed)}`;
+  const kernels: NamedChange = { label, part: KERNELS, change, of: moved.length > 1 ? moved : [], otherwise };
   return [kernels, ...changes.filter((one) => !of.includes(one))];
 }
 

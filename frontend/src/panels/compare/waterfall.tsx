@@ -71,7 +71,8 @@ interface StepLabelProps {
 
 function StepLabel({ step, width, chosen }: StepLabelProps) {
   const style = { width: `${width}px` };
-  const { label, part, kind } = step;
+  const { label, part, kind, otherwise } = step;
+  const click = chosen ? "Show all rows below again" : `Show only ${label} below`;
   if (part === null)
     return (
       <span class={`waterfall-label clip ${kind === "total" ? "strong" : `muted ${kind}`}`} style={style}>
@@ -83,7 +84,7 @@ function StepLabel({ step, width, chosen }: StepLabelProps) {
       type="button"
       class="waterfall-label link-button clip"
       style={style}
-      data-tip={chosen ? "Show all rows below again" : `Show only ${label} below`}
+      data-tip={otherwise === "" ? click : `${otherwise}\n${click}`}
       aria-pressed={chosen}
       onClick={() => narrow(label, part, chosen)}
     >
