@@ -8,6 +8,7 @@ import {
   facetOf,
   firstMeasure,
   hasUnmatched,
+  isMostlyLast,
   labelsOf,
   largestOf,
   linesOf,
@@ -47,6 +48,13 @@ test("cells are numbers of the unit, and what is unknown is not 0", () => {
   expect([...decodeCells({ ...shape, cells: packed([1, 7, 0]) })]).toEqual([1000, NaN, 0]);
   expect(scaleOf([5, NaN, 3], false)).toEqual({ low: 3, high: 5 });
   expect(scaleOf([NaN], true)).toBeNull();
+});
+
+test("a rank that is last as often as by chance is not named", () => {
+  expect([16 / 31, 0.5, 4 / 9, null].map((share) => isMostlyLast({ last_fraction: share }))).toEqual(
+    Array(4).fill(false),
+  );
+  expect([0.6, 1].map((share) => isMostlyLast({ last_fraction: share }))).toEqual([true, true]);
 });
 
 test("where nobody can tell who costs time, iterations are shown first", () => {

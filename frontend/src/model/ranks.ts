@@ -1,5 +1,5 @@
 /** What the page of a job draws: the order of its rows, cells and their shades, parts of each rank's time. */
-import type { JobCells, JobCollectiveDetail, RankJob } from "../api/types";
+import type { JobCells, JobCollectiveDetail, JobCollectiveStats, RankJob } from "../api/types";
 
 export const MEASURES = [
   [
@@ -221,6 +221,13 @@ export const isAllMatched = ({
 /** Whether of some communication it is unknown what of it is waiting. */
 export const hasUnmatched = (job: RankJob): boolean =>
   job.ranks.rank.some((_, row) => (partsOf(job, row)?.[3] ?? 0) > 0);
+
+/** Of two ranks that are as fast, one is last in half of the operations, or a little more, by chance. */
+const LEAST_LAST = 0.6;
+
+/** Whether the rank that is last most often is so in most operations, so that naming it says something. */
+export const isMostlyLast = ({ last_fraction: share }: Pick<JobCollectiveStats, "last_fraction">): boolean =>
+  share !== null && share >= LEAST_LAST;
 
 /** Rows to show as bars: all of a small job, else those that differ most by own delay, by rank. */
 export function barRows(job: RankJob, most = 64, few = 10): number[] {

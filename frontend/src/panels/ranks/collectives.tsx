@@ -15,7 +15,7 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { save } from "../../host/picture";
-import { isAllMatched, membersCsv } from "../../model/ranks";
+import { isAllMatched, isMostlyLast, membersCsv, rankLabel } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 
 const MOST_MEMBERS = 64;
@@ -170,10 +170,17 @@ function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
       <td>
         {row.last_rank === null ? (
           UNKNOWN
-        ) : (
+        ) : isMostlyLast(row) ? (
           <>
             <RankLink job={job} rank={row.last_rank} /> <span class="muted">{formatShare(row.last_fraction)}</span>
           </>
+        ) : (
+          <span
+            class="muted"
+            data-tip={`No one rank is clearly last in most: ${rankLabel(job, row.last_rank).toLowerCase()} in ${formatShare(row.last_fraction)}`}
+          >
+            –
+          </span>
         )}
       </td>
     </tr>
