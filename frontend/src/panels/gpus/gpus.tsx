@@ -17,7 +17,7 @@ import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse, whyNoKernels } from "../../model/headline";
 import { partKinds } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
-import { segmentsOf, type BarSegment } from "../../model/step";
+import { isWarmUp, segmentsOf, type BarSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { CompareRanks } from "../ranks/compare_ranks";
@@ -77,7 +77,15 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   return (
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
-      {job !== null && <Ranks job={job} marked={diagnosis?.marked ?? true} />}
+      {job !== null && (
+        <Ranks
+          job={job}
+          marked={diagnosis?.marked ?? true}
+          warmUp={job.iterations_by_number.iteration.filter(
+            (each) => diagnosis !== null && isWarmUp(each, diagnosis, data),
+          )}
+        />
+      )}
       {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       {job === null && query.data !== null && query.error === null && (
         <CompareRanks rank={rank} world={world} offer={query.data.offer} reload={query.reload} />

@@ -3,7 +3,7 @@ import type { RankJob } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCount, formatCounted, withoutSteps } from "../../format/number";
+import { formatCount, formatCounted, formatRanges, withoutSteps } from "../../format/number";
 import { Headline } from "../../components/sentence";
 import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
@@ -24,10 +24,15 @@ interface RanksProps {
   marked: boolean;
 }
 
-export function Ranks({ job, marked }: RanksProps) {
+interface VerdictProps extends RanksProps {
+  /** Iterations that other means of the page leave out; those of the job are of all. */
+  warmUp: readonly number[];
+}
+
+export function Ranks({ job, marked, warmUp }: VerdictProps) {
   return (
     <>
-      <Verdict job={job} marked={marked} />
+      <Verdict job={job} marked={marked} warmUp={warmUp} />
       <Tiles job={job} marked={marked} />
       <Findings job={job} marked={marked} />
       {/* Of one iteration, the bars below say all that its column would. */}
@@ -43,7 +48,7 @@ export function Ranks({ job, marked }: RanksProps) {
   );
 }
 
-function Verdict({ job, marked }: RanksProps) {
+function Verdict({ job, marked, warmUp }: VerdictProps) {
   const { verdict } = job;
   const links = useOneStop<HTMLParagraphElement>();
   const rankName = (rank: number): string => rankLabel(job, rank).toLowerCase();
@@ -57,7 +62,7 @@ function Verdict({ job, marked }: RanksProps) {
     job.hosts === null ? "" : formatCounted(job.hosts, "host"),
     job.gpus.join(", "),
     shape,
-    marked ? formatCounted(job.iterations, "iteration") : "no iterations marked",
+    marked ? `${formatCounted(job.iterations, "iteration")}${included(warmUp)}` : "no iterations marked",
   ];
   // What the verdict rests on follows its first sentence.
   const [, headline = verdict.sentence, reasons = ""] = /^(.+?\.)\s+([A-Z].*)$/su.exec(verdict.sentence) ?? [];
@@ -106,6 +111,9 @@ function Verdict({ job, marked }: RanksProps) {
   );
 }
 
+const included = (warmUp: readonly number[]): string =>
+  warmUp.length === 0 ? "" : `, iteration${warmUp.length === 1 ? "" : "s"} ${formatRanges(warmUp)} (warm-up) included`;
+
 /** What to change; the first finding repeats the verdict, of which only its advice is shown. */
 function Findings({ job, marked }: RanksProps) {
   const { verdict } = job;
@@ -146,17 +154,17 @@ function Tiles({ job, marked }: RanksProps) {
     },
     {
       value: formatShare(exposed),
-      about: `of the time exposed communication${
+      about: `of the time exposed communication, mean of the ranks${
         wait === null
           ? ""
           : `: ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}, the rest waiting`
       }`,
-      tip: "Communication while nothing is computed, by the time of the iterations; mean over ranks.",
+      tip: "Communication while nothing is computed, by the time of the iterations.",
     },
     {
       value: formatShare(wait),
-      about: "of the time lost to imbalance: waiting for other ranks",
-      tip: "Waiting for ranks that come later, while nothing is computed, by the time of the iterations; mean over ranks.",
+      about: "of the time lost to imbalance, mean of the ranks: waiting for others",
+      tip: "Waiting for ranks that come later, while nothing is computed, by the time of the iterations.",
     },
   ];
   const isZoomed = useUrl()["ranks.from"] !== undefined;
