@@ -280,7 +280,8 @@ function drawRow(
       label = (room) => firstFitting(context, texts, room);
     }
     const from = Math.max(place.from, 0) + 3;
-    const text = label(Math.min(place.to, width) - from - 3);
+    const free = coveredFrom(number, from, at, answer.from, scale, items, lane);
+    const text = label(Math.min(place.to, width, free) - from - 3);
     context.fillStyle = colour.onIt;
     if (text !== "") context.fillText(text, from, above + thick / 2 + 0.5);
   }
@@ -291,6 +292,29 @@ function drawRow(
       context.lineWidth = 1.5;
       context.strokeRect(at(mark.from), y - 1, Math.max((mark.to - mark.from) * scale, 1), high + 2);
     }
+}
+
+/**
+ * Where, right of `from`, a later item of the lane lies on an item, which would cut its name into pieces: Infinity where none does.
+ * Items come by their start, so that all after one that begins behind the item leave it alone.
+ */
+function coveredFrom(
+  number: number,
+  from: number,
+  at: (time: number) => number,
+  origin: number,
+  scale: number,
+  { start, duration }: NonNullable<TrackData["items"]>,
+  lane: Uint8Array | null,
+): number {
+  const stop = (start[number] ?? 0) + (duration[number] ?? 0);
+  for (let next = number + 1; next < start.length; next += 1) {
+    const begin = start[next] ?? 0;
+    if (begin >= stop) break;
+    const left = at(origin + begin);
+    if (lane?.[next] === lane?.[number] && left + Math.max((duration[next] ?? 0) * scale, 1) > from) return left;
+  }
+  return Infinity;
 }
 
 /** Whether a row shows what is marked: one of its items, or a gap, which may have several causes. */

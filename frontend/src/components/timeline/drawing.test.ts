@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+
+import type { TimelineWindow } from "../../api/types";
+import type { TrackRow } from "../../model/timeline";
+import { draw, Strips, type Palette, type Scene } from "./drawing";
+
+const LETTER = 6;
+
+/** What is written on a canvas while slices of one row are drawn, one pixel to a ns. */
+function written(slices: readonly (readonly [name: string, start: number, duration: number])[]): string[] {
+  const texts: string[] = [];
+  const context = new Proxy({} as CanvasRenderingContext2D, {
+    get: (_, name) =>
+      name === "measureText"
+        ? (text: string) => ({ width: text.length * LETTER })
+        : name === "fillText"
+          ? (text: string) => texts.push(text)
+          : () => undefined,
+    set: () => true,
+  });
+  const items = {
+    id: slices.map((_, at) => at),
+    start: slices.map(([, start]) => start),
+    duration: slices.map(([, , duration]) => duration),
+    class: slices.map(() => 0),
+    name: slices.map((_, at) => at),
+  };
+  const names = slices.map(([name]) => name);
+  const answer = { from: 0, to: 500, tracks: [{ id: 1, items, names }] } as unknown as TimelineWindow;
+  const row = { key: "op1", kind: "op", label: "ops", track: 1, height: 18 } as TrackRow;
+  const palette = { classes: { op: [{ css: "#888888", rgb: [136, 136, 136], onIt: "#111" }] } } as unknown as Palette;
+  const scene: Scene = {
+    view: { from: 0, to: 500 },
+    zero: 0,
+    answer,
+    rows: [row],
+    palette,
+    width: 500,
+    marked: [],
+    lines: [],
+    dragged: null,
+    hits: null,
+    causes: [],
+    cut: false,
+  };
+  draw(context, scene, new Strips());
+  return texts.filter((text) => !/\d [mnµ]?s$/.test(text));
+}
+
+test("the name of a slice stands where it has room", () => {
+  expect(written([["convolution", 10, 200]])).toEqual(["convolution"]);
+});
+
+test("a name is not cut to pieces by slices that lie on its slice: it ends before them, or is left out", () => {
+  const behind = ["mul", 150, 2] as const;
+  expect(written([["convolution", 10, 200], behind])).toEqual(["convolution"]);
+  expect(written([["convolution", 10, 200], ["mul", 60, 2], behind])).toEqual(["convol…"]);
+  expect(written([["convolution", 10, 200], ["mul", 20, 2], behind])).toEqual([]);
+});
+
+test("what ended before the window leaves the name alone", () => {
+  expect(
+    written([
+      ["convolution", -100, 300],
+      ["mul", -50, 20],
+    ]),
+  ).toEqual(["convolution"]);
+});
