@@ -81,6 +81,18 @@ def test_the_sentence_is_about_one_gpu_and_no_iteration_that_nobody_marked(
     expect(page.get_by_role("grid", name="Gaps of GPU 1", exact=True)).to_be_visible()
 
 
+def test_the_sentence_leads_with_what_is_exposed_where_that_is_more_than_idle(
+    page: Page, tensorboard: TensorBoard, logdir: Path
+) -> None:
+    """It takes most of the iteration, beside which the gaps are nothing; the time is that of the legend."""
+    if not (logdir / "mi300x").is_dir():
+        pytest.skip("needs ../shared/data")
+    opened(page, tensorboard, "mi300x")
+    legend = page.locator(".timeline-legend li", has_text="Communication, exposed").locator(".number")
+    share = r" \(\d\d\.\d %\) of the [\d.]+ ms of iteration \d+ is exposed communication; the GPU is between kernels"
+    expect(page.locator(".timeline-head")).to_contain_text(re.compile("^" + re.escape(legend.inner_text()) + share))
+
+
 PERFETTO = """<script>
 addEventListener("message", ({data, source, origin}) => {
   if (data === "PING") source.postMessage("PONG", origin);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../api/types";
-import { exposedCommunication, mainDevice } from "./parts";
+import { exposedCommunication, leadingExposed, mainDevice } from "./parts";
 
 const device = (parts: Partial<DiagnosedDevice["parts"]>) => ({ parts, rows: [] }) as unknown as DiagnosedDevice;
 const mean = (devices: Record<string, DiagnosedDevice>) => ({ devices }) as unknown as Diagnosis["mean"];
@@ -24,6 +24,19 @@ describe("the GPU that the headline is about", () => {
   it("is any where none computes, and none where none works", () => {
     expect(mainDevice({ mean: mean({ 0: device({ copy: 30 }) }) })?.[0]).toBe("0");
     expect(mainDevice({ mean: mean({}) })).toBeNull();
+  });
+});
+
+describe("what a sentence leads with in place of idle time", () => {
+  it("is what is exposed, where it takes more, and a tenth of the time or more", () => {
+    expect(leadingExposed({ communication: 70, copy: 4 }, 1, 100)).toEqual({ key: "communication", ns: 70 });
+    expect(leadingExposed({ communication: 4, copy: 20 }, 0, 100)).toEqual({ key: "copy", ns: 20 });
+  });
+
+  it("is nothing where the GPU is idle for as long, or little is exposed", () => {
+    expect(leadingExposed({ communication: 40 }, 40, 100)).toBeNull();
+    expect(leadingExposed({ communication: 9 }, 1, 100)).toBeNull();
+    expect(leadingExposed({ compute_other: 99 }, 1, 100)).toBeNull();
   });
 });
 

@@ -5,7 +5,7 @@ import { formatCounted, withinSentence } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
 import { useQuery } from "../../frame/use_query";
-import { partKinds } from "../../model/parts";
+import { leadingExposed, partKinds } from "../../model/parts";
 import { shortPath } from "../../model/short_place";
 import type { View } from "../../model/timeline_link";
 
@@ -28,6 +28,12 @@ const SPENT: Partial<Record<DiagnosedPart, string>> = {
   unrecorded: "while nothing was recorded on the host",
   launch_unknown: "before work whose launch was not recorded",
 };
+
+/** What only communication or only copies are called at the end of a sentence. */
+const EXPOSED = { communication: "exposed communication", copy: "exposed copies" } as const;
+
+/** Idle time of a smaller share has no causes beside a larger part that the sentence leads with. */
+const LEAST_CAUSED = 0.1;
 
 interface HeadlineProps {
   /** Null until they are known: the room for the sentence is kept, so that nothing below it moves. */
@@ -53,6 +59,8 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
     .filter(Boolean)
     .join(" and ");
   const wall = range.to - range.from;
+  const lead = parts === null ? null : leadingExposed(parts, idle, wall);
+  const shownCauses = lead !== null && idle < LEAST_CAUSED * wall ? [] : causes.slice(0, 2);
   const asked = useQuery(
     idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null,
     (signal) =>
@@ -85,20 +93,31 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   return (
     <header class="headline timeline-answer">
       <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
-        {parts === null ? null : idle === 0 ? (
+        {parts !== null && (
           <>
-            {who} is never idle in the {formatDuration(wall)} {where}.
-          </>
-        ) : (
-          <>
-            {who} {mayRun ? `is between ${ran} for` : "is idle"}{" "}
-            <strong class="nowrap">
-              {formatDuration(idle)} ({formatShare(idle / wall)})
-            </strong>{" "}
-            of the {formatDuration(wall)} {where}:{" "}
-            {causes.slice(0, 2).map(({ key, label, ns }, at) => (
+            {lead !== null && (
               <>
-                {at > 0 && ", "}
+                <strong class="nowrap" data-tip={partKinds(unit).find(({ key }) => key === lead.key)?.about}>
+                  {formatDuration(lead.ns)} ({formatShare(lead.ns / wall)})
+                </strong>{" "}
+                of the {formatDuration(wall)} {where} {lead.key === "copy" ? "are" : "is"} {EXPOSED[lead.key]};{" "}
+              </>
+            )}
+            {lead === null ? who : who.replace(/^T/, "t")}{" "}
+            {idle === 0 ? (
+              "is never idle"
+            ) : (
+              <>
+                {mayRun ? `is between ${ran} for` : lead === null ? "is idle" : "is idle for"}{" "}
+                <strong class="nowrap">
+                  {formatDuration(idle)} ({formatShare(idle / wall)})
+                </strong>
+              </>
+            )}
+            {lead === null && ` ${idle === 0 ? "in" : "of"} the ${formatDuration(wall)} ${where}`}
+            {shownCauses.map(({ key, label, ns }, at) => (
+              <>
+                {at > 0 ? ", " : ": "}
                 <strong class="nowrap">{formatDuration(ns)}</strong> {SPENT[key] ?? withinSentence(label)}
               </>
             ))}
