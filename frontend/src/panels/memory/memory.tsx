@@ -151,15 +151,24 @@ function groupsOf(lists: MemoryAt | MemoryDevice, by: (typeof GROUPINGS)[number]
 /** A setting of PyTorch's allocator at the beginning of advice. */
 const SETTING = /^PYTORCH\w+=[^\s,]+/;
 
+/** What finds that the GPU has room for more. */
+const ROOM = "batch_size_detector";
+
 /** What to change, before all that shows why. */
 export function Findings({ findings }: Pick<MemoryDevice, "findings">) {
   if (findings.length === 0) return null;
+  // While the GPU has room, what would save some is information only.
+  const hasRoom = findings.some(({ rule }) => rule === ROOM);
+  const isNeeded = ({ rule, severity }: MemoryDevice["findings"][number]): boolean =>
+    !hasRoom || rule === ROOM || severity !== "info";
+  const needed = findings.filter(isNeeded);
+  const ordered = [...needed, ...findings.filter((finding) => !isNeeded(finding))];
   return (
     <Panel title="What to Change">
       <ul class="memory-findings">
-        {findings.map(({ rule, title, action }) => (
-          <li key={rule}>
-            <strong>{title}.</strong> {action}{" "}
+        {ordered.map(({ rule, title, action }, at) => (
+          <li key={rule} class={at < needed.length ? undefined : "muted"}>
+            {at < needed.length ? <strong>{title}.</strong> : `${title}.`} {action}{" "}
             {SETTING.exec(action)?.map((setting) => (
               <CopyButton key={setting} text={setting} what="the setting" />
             ))}
@@ -383,7 +392,7 @@ function Iterations({ device }: { device: MemoryDevice }) {
     return (
       <Panel title="Over Iterations">
         <p>
-          Each of the {exactNumber(iterations.length)} iterations peaks at{" "}
+          Each of the {exactNumber(iterations.length)} recorded iterations peaks at{" "}
           {[...new Set([Math.min(...peaks), most].map(formatBytes))].join(" to ")}
           {device.relative && " more than at the start"}. {verdict}
         </p>
