@@ -79,6 +79,26 @@ def test_a_warm_up_does_not_take_the_width_of_the_curve(page: Page, tensorboard:
     expect(page.get_by_text("Not shown")).to_have_count(0)
 
 
+def test_the_legend_stays_whatever_moment_is_clicked(page: Page, tensorboard: TensorBoard) -> None:
+    """Before the first forward pass there are no activations: they keep their row, without a size."""
+    page.goto(tensorboard.page(run="amp", view="memory", **{"memory.at": "157300000"}))
+    expect(page.get_by_role("heading", name="At the Clicked Moment")).to_be_visible()
+    row = page.locator(".memory-held-then tr", has_text="activation")
+    expect(row).to_have_text(re.compile(r"^\s*activation\s*–\s*–$"))
+    expect(page.locator(".memory-key").filter(has_text="activation")).to_have_count(0)
+    page.get_by_role("button", name="Show the peak").click()
+    expect(row).to_have_text(re.compile("1.41 GiB"))
+
+
+def test_advice_that_nothing_needs_stands_last(page: Page, tensorboard: TensorBoard) -> None:
+    """With 4 % of the GPU's memory in use, room for a larger batch is the news, not what checkpointing would save."""
+    page.goto(tensorboard.page(run="amp", view="memory"))
+    advice = page.locator(".memory-findings li")
+    expect(advice.first.locator("strong")).to_contain_text("room for a larger batch")
+    expect(advice.last).to_contain_text("Nothing needs that memory while the GPU has room")
+    expect(advice.last.locator("strong")).to_have_count(0)
+
+
 def test_sizes_of_a_column_have_one_unit_and_add_up(page: Page, tensorboard: TensorBoard) -> None:
     """The head names it, the filter takes it, and the last row has the sums: at the peak all that was in use then."""
     page.goto(tensorboard.page(run="amp", view="memory"))

@@ -213,7 +213,8 @@ function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; o
   const present = rows.filter(({ bytes }) => bytes !== 0);
   const unit = sizeUnit(Math.max(...present.map(({ bytes }) => Math.abs(bytes)), 0));
   const ofOwners = sizeUnit(Math.max(...shown.map(({ bytes }) => Math.abs(bytes)), 0));
-  const held = (
+  /** What is held then; what else a picture shows has no size in it, so that its legend stays as it is whatever moment is clicked. */
+  const held = (drawn: readonly string[]) => (
     <div class="memory-held-then">
       <h3>
         {when}: {formatBytes(whole)} {device.relative ? "more than at the start" : device.peak_of}
@@ -229,6 +230,17 @@ function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; o
               <td class="right number muted">{formatShare(partOf(bytes, whole))}</td>
             </tr>
           ))}
+          {drawn
+            .filter((category) => !present.some((each) => each.category === category))
+            .map((category) => (
+              <tr key={category} data-tip={`${category}: nothing then`}>
+                <th scope="row">
+                  <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
+                </th>
+                <td class="right number">–</td>
+                <td class="right number muted">–</td>
+              </tr>
+            ))}
         </tbody>
       </table>
       {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
@@ -256,19 +268,13 @@ function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; o
             picture
             tools={<WholeRecording />}
           >
-            <MemoryCurve
-              id={id}
-              device={device}
-              time={time}
-              opening={opening}
-              {...(unknown ? {} : { beside: { list: held, named: present.map(({ category }) => category) } })}
-            />
+            <MemoryCurve id={id} device={device} time={time} opening={opening} {...(unknown ? {} : { beside: held })} />
           </Panel>
         ) : (
           !unknown &&
           rows.length > 1 && (
             <Panel title={`Memory, GPU ${id}`} about={about}>
-              {held}
+              {held([])}
             </Panel>
           )
         )}

@@ -47,8 +47,8 @@ interface CurveProps {
   /** The clicked moment. */
   time: number | null;
   opening?: Opening | null;
-  /** What stands beside it, and is the legend of these categories. */
-  beside?: { list: ComponentChildren; named: readonly string[] };
+  /** What stands beside it, and is the legend of the categories that are drawn, the uppermost first. */
+  beside?: (drawn: readonly string[]) => ComponentChildren;
 }
 
 /** In place of the beginning of a window: all of the recording, though the curve begins with a part. */
@@ -116,6 +116,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
   const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
   const drawn = layers.map(({ category }) => category);
+  const downwards = [...drawn].reverse();
   const iterations = unit === "ns" ? ticksOf(device.iterations, from, to, inner) : [];
   const marks = marksOf(device, unit === "ns").filter(({ at }) => at >= from && at <= to);
   const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
@@ -149,7 +150,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
   const bin = pointed === null ? -1 : binOf(pointed, curve);
   return (
     <div class="memory-over-time">
-      <div ref={measure} class="memory-frame">
+      <div ref={measure} class="memory-frame" style={{ "--plot-left": `${LEFT}px` }}>
         <svg
           class="picture memory-curve"
           width={width}
@@ -290,7 +291,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
         {pointed !== null && bin >= 0 && (
           <Reading
             lines={readingOf(curve, bin, drawn)}
-            head={`${shown(pointed)}: ${formatBytes(inUse[bin] ?? 0)} ${device.relative ? "more than at the start" : device.peak_of}`}
+            head={`${shown(pointed)}: ${mostOf(curve, bin)} ${device.relative ? "more than at the start" : device.peak_of}`}
             left={x(pointed)}
             width={width}
             top={plotTop}
@@ -301,14 +302,12 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
           {layers.length === 0 ? (
             <Key sample={<span class="swatch memory-swatch" />}>in use</Key>
           ) : (
-            [...drawn]
-              .reverse()
-              .filter((category) => beside?.named.includes(category) !== true)
-              .map((category) => (
-                <Key key={category} sample={<span class="swatch" style={{ background: categoryColour(category) }} />}>
-                  {layers.length === 1 && category === "unknown" ? "in use" : category}
-                </Key>
-              ))
+            beside === undefined &&
+            downwards.map((category) => (
+              <Key key={category} sample={<span class="swatch" style={{ background: categoryColour(category) }} />}>
+                {layers.length === 1 && category === "unknown" ? "in use" : category}
+              </Key>
+            ))
           )}
           {phases.map((phase) => (
             <Key
@@ -328,7 +327,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
           {unit === "events" && "The recording has no times: the axis counts events."}
         </p>
       </div>
-      {beside?.list}
+      {beside?.(downwards)}
     </div>
   );
 }
@@ -387,6 +386,12 @@ const binOf = (moment: number, { from, to, in_use_max_bytes: bins }: MemoryCurve
   moment < from || moment > to
     ? -1
     : Math.min(Math.floor(((moment - from) / Math.max(to - from, 1)) * bins.length), bins.length - 1);
+
+/** What is in use in a bin: where it changes, at its most, which need not be what is in use at the moment that is pointed at. */
+function mostOf({ in_use_min_bytes: least, in_use_max_bytes: most }: MemoryCurveResponse, bin: number): string {
+  const said = formatBytes(most[bin] ?? 0);
+  return said === formatBytes(least[bin] ?? 0) ? said : `up to ${said}`;
+}
 
 /** What a bin holds at its most, by category, and what is reserved. */
 function readingOf(curve: MemoryCurveResponse, bin: number, drawn: readonly string[]) {
