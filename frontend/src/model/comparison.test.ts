@@ -151,15 +151,19 @@ it("names the runs of A and B once each, outside of names of ops", () => {
 test("the largest bars in program order are named first, however narrow they are, and no name lies on another", () => {
   const bar = (x: number, width: number, change: number) => ({ x, width, change, sum: 0 });
   const bars = [bar(0, 0.5, -1e6), bar(0.5, 0.48, 1e5), bar(0.98, 0.01, 24e6), bar(0.99, 0.01, 20e6)];
-  const labels = orderLabels(bars, ["linear", "relu", "Data loader", "Launching"], 1000);
+  const y = (ns: number) => 120 - ns / 2.5e5;
+  const labels = orderLabels(bars, ["linear", "relu", "Data loader", "Launching"], 1000, y);
   expect(labels.map(({ bar: place, anchor }) => [place, anchor])).toEqual([
     [2, "end"],
     [0, "middle"],
     [1, "middle"],
   ]);
-  expect(orderLabels(bars, ["linear", "relu", "Data loader", "Launching"], 60).map(({ bar: place }) => place)).toEqual([
-    2,
-  ]);
+  // What is less stands below its bar, so that it lies on no bar that is more beside it.
+  expect(labels[1]?.y).toBeGreaterThan(y(-1e6));
+  expect(labels[0]?.y).toBeLessThan(y(24e6));
+  // A name that would hide another bar is left out.
+  const beside = [bar(0, 0.2, 9e6), bar(0.2, 0.02, 4e6), bar(0.22, 0.78, -4e6)];
+  expect(orderLabels(beside, ["a", "beside", "c"], 1000, y).map(({ bar: place }) => place)).toEqual([0, 2]);
 });
 
 test("all work, modules and ops of the tree have their change, in no row that one member lacks", () => {

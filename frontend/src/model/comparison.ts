@@ -185,8 +185,20 @@ export interface OrderLabel {
   bar: number;
   text: string;
   x: number;
+  /** Of the line that the letters stand on. */
+  y: number;
   anchor: "start" | "middle" | "end";
 }
+
+interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+const meet = (one: Box, other: Box): boolean =>
+  one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
 /** About what a letter of a label takes, in pixels. */
 const LETTER = 6.2;
@@ -194,11 +206,24 @@ const MOST_LABELS = 8;
 /** Of the largest change: a bar with less is named only where its name fits in its width. */
 const LEAST_NAMED = 0.2;
 
-/** What is written at bars: at the largest changes first, as many as have room beside each other. */
-export function orderLabels(bars: readonly OrderBar[], names: readonly string[], width: number): OrderLabel[] {
+/** Above a bar of more time, below one of less: from the end of the bar to the line that the letters stand on, and their height. */
+const ABOVE = 5;
+const BELOW = 13;
+const LETTER_HEIGHT = 9;
+
+/** What is written at bars: at the largest changes first, as many as have room beside each other and hide no other bar. */
+export function orderLabels(
+  bars: readonly OrderBar[],
+  names: readonly string[],
+  width: number,
+  y: (ns: number) => number,
+): OrderLabel[] {
   const sizes = bars.map(({ change }) => Math.abs(change));
   const largest = Math.max(...sizes, 0);
-  const taken: (readonly [from: number, to: number])[] = [];
+  const boxes = bars.map(({ x, width: share, change }): Box => {
+    return { left: x * width, right: (x + share) * width, top: y(Math.max(change, 0)), bottom: y(Math.min(change, 0)) };
+  });
+  const taken: Box[] = [];
   const result: OrderLabel[] = [];
   const ordered = sizes.map((_, i) => i).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
   for (const i of ordered) {
@@ -209,10 +234,12 @@ export function orderLabels(bars: readonly OrderBar[], names: readonly string[],
     if (room > bar.width * width && Math.abs(bar.change) < LEAST_NAMED * largest) continue;
     const middle = (bar.x + bar.width / 2) * width;
     const anchor = middle + room / 2 > width ? "end" : middle < room / 2 ? "start" : "middle";
-    const from = anchor === "end" ? width - room : anchor === "start" ? 0 : middle - room / 2;
-    if (taken.some(([left, right]) => from < right && left < from + room)) continue;
-    taken.push([from, from + room]);
-    result.push({ bar: i, text, x: { start: 0, middle, end: width }[anchor], anchor });
+    const left = anchor === "end" ? width - room : anchor === "start" ? 0 : middle - room / 2;
+    const line = y(bar.change) + (bar.change > 0 ? -ABOVE : BELOW);
+    const box = { left, right: left + room, top: line - LETTER_HEIGHT, bottom: line };
+    if (taken.some((other) => meet(box, other)) || boxes.some((other, j) => j !== i && meet(box, other))) continue;
+    taken.push(box);
+    result.push({ bar: i, text, x: { start: 0, middle, end: width }[anchor], y: line, anchor });
   }
   return result;
 }

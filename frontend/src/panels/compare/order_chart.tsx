@@ -10,6 +10,7 @@ import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { navigate, useUrl } from "../../frame/url";
 import { rectangle } from "../../model/chart";
+import { labelOf, splitPath, UNASSOCIATED } from "../../model/kernel_name";
 import { barAt, orderBars, orderLabels, programOrder } from "../../model/comparison";
 import { signedDuration } from "../../model/change";
 
@@ -41,8 +42,9 @@ export function OrderChart({ comparison: comparison }: { comparison: CompareResp
   const total = bars.at(-1)?.sum ?? 0;
   const labels = orderLabels(
     bars,
-    order.name.map((name) => name.split("/").at(-1) ?? ""),
+    order.name.map((name) => labelOf(name.startsWith(UNASSOCIATED) ? name : splitPath(name).name)),
     width,
+    y,
   );
   const path = (wanted: (change: number) => boolean): string =>
     bars
@@ -85,7 +87,7 @@ export function OrderChart({ comparison: comparison }: { comparison: CompareResp
   const words =
     bar === undefined || active === null
       ? `In all ${signedDuration(total)}. Point at a bar to read it; drag over bars to see only these below.`
-      : `${order.name[active] ?? ""}${(order.count[active] ?? 1) > 1 ? ` (${formatCounted(order.count[active] ?? 1, "row")})` : ""}: ${formatDuration(order.a_ns[active] ?? 0)} → ${formatDuration(order.b_ns[active] ?? 0)} (${signedDuration(bar.change)}); sum so far ${signedDuration(bar.sum)}`;
+      : `${shownName(order.name[active] ?? "")}${(order.count[active] ?? 1) > 1 ? ` (${formatCounted(order.count[active] ?? 1, "row")})` : ""}: ${formatDuration(order.a_ns[active] ?? 0)} → ${formatDuration(order.b_ns[active] ?? 0)} (${signedDuration(bar.change)}); sum so far ${signedDuration(bar.sum)}`;
   const marked = dragged ?? null;
   return (
     <div ref={measure}>
@@ -121,14 +123,8 @@ export function OrderChart({ comparison: comparison }: { comparison: CompareResp
           <path class="bar-more" d={path((change) => change > 0)} />
           <line class="order-zero" x1="0" x2={width} y1={zero} y2={zero} />
           <path class="order-line" d={`M0 ${zero}${line}`} />
-          {labels.map(({ bar: i, text, x, anchor }) => (
-            <text
-              key={i}
-              class="axis-text order-label"
-              x={x}
-              y={Math.max(y(Math.max(bars[i]?.change ?? 0, 0)) - 5, 11)}
-              text-anchor={anchor}
-            >
+          {labels.map(({ bar: i, text, x, y: line, anchor }) => (
+            <text key={i} class="axis-text order-label" x={x} y={line} text-anchor={anchor}>
               {text}
             </text>
           ))}
@@ -169,6 +165,12 @@ export function OrderChart({ comparison: comparison }: { comparison: CompareResp
       </p>
     </div>
   );
+}
+
+/** As the table below names a row. */
+function shownName(name: string): string {
+  const { place, name: own } = splitPath(name);
+  return `${place}${own}`;
 }
 
 function Mark({
