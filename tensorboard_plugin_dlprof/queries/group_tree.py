@@ -56,6 +56,7 @@ _SUMMED: Mapping[str, str] = MappingProxyType(
         "unknown_eligibility": f"({ELIGIBLE_OR_UNKNOWN}) IS NULL",
         "ops_of_known_gain": "rate.measured_ns - rate.best_ns IS NOT NULL",
         "ops_of_known_bound": "rate.bound IS NOT NULL",
+        "unrated_time_ns": "(rate.measured_ns - rate.best_ns IS NULL) * kernels.kernel_ns",
         "gain_ns": "rate.measured_ns - rate.best_ns",
         "compute_bound_ns": "(rate.bound = 'compute') * rate.kernel_ns",
         "memory_bound_ns": "(rate.bound = 'memory') * rate.kernel_ns",
@@ -99,8 +100,9 @@ class Nodes(TypedDict):
     lower bounds, and unknown where these would be 0; ``unknown_time_ns`` is the time of those kernels, and
     ``unknown_ops`` counts the ops whose use is unknown. ``eligible_ops`` is unknown where no op is known to be eligible
     but some may be; times on the host are, where no call that launched the work was recorded. ``gain_ns`` is kernel
-    time less the time at the GPU's published rates; the times after it are those of ops by what bounds them. All of
-    these are None where they are known of no op below, and for databases without the efficiency of ops.
+    time less the time at the GPU's published rates, of the ops of which that is known: ``unrated_time_ns`` is the kernel
+    time of the others. The times after it are those of ops by what bounds them. All of these are None where they are
+    known of no op below, and for databases without the efficiency of ops.
     """
 
     id: list[int]
@@ -124,6 +126,7 @@ class Nodes(TypedDict):
     unknown_time_ns: list[int]
     communication_ns: list[int]
     unknown_ops: list[int]
+    unrated_time_ns: list[int]
     gain_ns: list[int | None]
     compute_bound_ns: list[int | None]
     memory_bound_ns: list[int | None]
@@ -303,6 +306,7 @@ def _columns(nodes: list[_Node], selected: Sequence[int], rated: bool) -> Nodes:
         unknown_time_ns=sums["unknown_time_ns"],
         communication_ns=sums["communication_ns"],
         unknown_ops=sums["unknown_ops"],
+        unrated_time_ns=sums["unrated_time_ns"],
         gain_ns=rates("gain_ns", "ops_of_known_gain"),
         compute_bound_ns=rates("compute_bound_ns", "ops_of_known_bound"),
         memory_bound_ns=rates("memory_bound_ns", "ops_of_known_bound"),

@@ -75,6 +75,10 @@ def test_causes_are_told_from_the_first_request(golden: Golden) -> None:
     gains, ids = nodes["gain_ns"], nodes["op_id"]
     assert gains[ids.index("CONV2D_1")] is None, "measured, but how fast it could be is not known"
     assert gains[ids.index("LINEAR_1")] > 0
+    of_unknown_gain = [
+        time for op, gain, time in zip(ids, gains, nodes["kernel_time_ns"], strict=True) if op and gain is None
+    ]
+    assert nodes["unrated_time_ns"][nodes["name"].index("/")] == sum(of_unknown_gain) > 0
     ops = {row["op_id"]: row["cause"] for row in golden.get("/table?table=ops&limit=100")["rows"]}
     assert (ops["CONV2D_1"], ops["LINEAR_1"], ops["MAX_POOL2D_1"]) == ("FP32 tensors", "Too small", None)
     root = next(row for row in golden.get("/table?table=groups&limit=100")["rows"] if row["path"] == "/")

@@ -678,9 +678,10 @@ export interface GpuUtilization {
  * some kernels below a node is unknown, `using_ops` and `tensor_core_time_ns` are lower bounds, and unknown where
  * these would be 0; `unknown_time_ns` is the time of those kernels, and `unknown_ops` counts the ops whose use is
  * unknown. `eligible_ops` is unknown where no op is known to be eligible but some may be; times on the host are, where
- * no call that launched the work was recorded. `gain_ns` is kernel time less the time at the GPU's published rates;
- * the times after it are those of ops by what bounds them. All of these are `null` where they are known of no op
- * below, and for databases without the efficiency of ops.
+ * no call that launched the work was recorded. `gain_ns` is kernel time less the time at the GPU's published rates, of
+ * the ops of which that is known: `unrated_time_ns` is the kernel time of the others. The times after it are those of
+ * ops by what bounds them. All of these are `null` where they are known of no op below, and for databases without the
+ * efficiency of ops.
  */
 export interface GroupNodes {
   id: number[];
@@ -704,6 +705,7 @@ export interface GroupNodes {
   unknown_time_ns: number[];
   communication_ns: number[];
   unknown_ops: number[];
+  unrated_time_ns: number[];
   gain_ns: (number | null)[];
   compute_bound_ns: (number | null)[];
   memory_bound_ns: (number | null)[];

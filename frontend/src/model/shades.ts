@@ -5,7 +5,14 @@
 import { formatShare, shareOf } from "../format/share";
 import { boundShares as sharesOf, boundTimes, mainBound, sharesInWords, type Bound } from "./bounds";
 import type { TreeRow } from "./tree_row";
-import { mayBeMoreOps, mostlyCommunicates, onlyCommunicates, tensorCoreShare } from "./tree_values";
+import {
+  LEAST_KNOWN,
+  mayBeMoreOps,
+  mostlyCommunicates,
+  onlyCommunicates,
+  ratedShare,
+  tensorCoreShare,
+} from "./tree_values";
 import { COLOURS, KEPT_OFF, type Colours } from "./resources";
 
 /**
@@ -105,13 +112,14 @@ export function colourings(
             label: "Could gain",
             about: "Kernel time less the time at the GPU's published rates, as a share of the kernel time",
             legend: [
-              ["none", "not known"],
+              ["none", "not known, or of less than half"],
               ["gainLow", "under 25 %"],
               ["gainMid", "to 60 %"],
               ["gainHigh", "over 60 %"],
             ],
             of: (row) => {
-              const share = row.unknown.has("gain_ns") ? null : shareOfKernels(row, row.values.gain_ns);
+              const isKnown = !row.unknown.has("gain_ns") && (ratedShare(row) ?? 0) >= LEAST_KNOWN;
+              const share = !isKnown ? null : shareOfKernels(row, row.values.gain_ns);
               if (share === null || onlyCommunicates(row)) return "none";
               return share < 0.25 ? "gainLow" : share <= 0.6 ? "gainMid" : "gainHigh";
             },

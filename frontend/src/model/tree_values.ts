@@ -16,6 +16,7 @@ export const MEASURES = [
   "unknown_time_ns",
   "communication_ns",
   "unknown_ops",
+  "unrated_time_ns",
   "gain_ns",
   "compute_bound_ns",
   "memory_bound_ns",
@@ -60,6 +61,20 @@ export const mayBeMoreOps = ({ values }: TreeRow): boolean => values.unknown_ops
 
 /** Whether more time below may be in kernels that use the matrix unit than is known to be: that is the least. */
 export const mayBeMoreTime = ({ values }: TreeRow): boolean => values.unknown_ops > 0 || values.unknown_time_ns > 0;
+
+/** Of the kernel time of a row: of how much it is known what it could gain; null without kernels. */
+export const ratedShare = ({ values: { kernel_time_ns: all, unrated_time_ns: unrated } }: TreeRow): number | null =>
+  all === 0 ? null : (all - unrated) / all;
+
+/** Where gains are known of less of the kernel time, what gains most of that says nothing about the rest. */
+export const LEAST_KNOWN = 0.5;
+
+/** Less than this of it that is not rated changes nothing that a gain is read for. */
+const WORTH_MORE = 0.01;
+
+/** Whether the row could gain more than is known: what it could gain is the least. */
+export const mayGainMore = (row: TreeRow): boolean =>
+  !row.unknown.has("gain_ns") && (ratedShare(row) ?? 1) < 1 - WORTH_MORE;
 
 /** Whether no kernel is below: CUDA graphs recorded as a whole have some, of which no time is known. */
 export const launchesNone = (row: TreeRow): boolean => row.values.kernel_time_ns === 0 && !mayBeMoreOps(row);

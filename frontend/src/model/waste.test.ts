@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { DiagnosedFinding, GroupNodes } from "../api/types";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
+import { mayGainMore, ratedShare } from "./tree_values";
 import { eligibleSentence, findingOf, gainsUntold, knownGains, onUnitsInWords, othersOf, wasteOf } from "./waste";
 
 const rowsOf = (gains: readonly (number | null)[], limited: readonly number[]): Rows => {
@@ -32,7 +33,8 @@ describe("which module wastes most", () => {
 
   it("is not what takes most, where nobody knows what that could gain", () => {
     const known = { ...nodes(), kernel_time_ns: [100, 0, 100, 30, 30, 40, 30, 30, 40] };
-    const tree = buildTree({ ...known, gain_ns: [10, 0, 10, 5, 5, null, 5, 5, null] }, "");
+    const gains = { gain_ns: [10, 0, 10, 5, 5, null, 5, 5, null], unrated_time_ns: [40, 0, 40, 0, 0, 40, 0, 0, 40] };
+    const tree = buildTree({ ...known, ...gains }, "");
     const rows = new Rows(tree, { sort: "", fold: true, visible: null });
     const untold = wasteOf(rows);
     expect([untold.longest?.name, untold.gains?.name, untold.isLongestUntold]).toEqual([
@@ -42,8 +44,11 @@ describe("which module wastes most", () => {
   });
 
   it("is none where gains are known of less than half of the kernel time", () => {
-    const rows = rowsOf([10, null, 10, 5, 5, null, 5, 5, null], HEAD);
+    const gains = { gain_ns: [10, null, 10, 5, 5, null, 5, 5, null], unrated_time_ns: [60, 7, 60, 0, 0, 60, 0, 0, 60] };
+    const rows = new Rows(buildTree({ ...nodes(), ...gains }, ""), { sort: "", fold: true, visible: null });
     expect(wasteOf(rows).gains).toBeNull();
+    const net = rows.find("/Net/");
+    expect(net !== null && [mayGainMore(net), ratedShare(net)]).toEqual([true, 0.4]);
     expect(gainsUntold(knownGains(rows), { what: "Shapes", hint: "Record them." })).toBe(
       "What rows could gain is known for 37.4 % of the kernel time; the rest needs shapes. Record them.",
     );

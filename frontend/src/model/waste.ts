@@ -7,6 +7,7 @@ import type { TreeRow } from "./tree_row";
 import {
   isNotEligible,
   launchesNone,
+  LEAST_KNOWN,
   limitedNs,
   mayBeMoreTime,
   mostlyCommunicates,
@@ -23,9 +24,6 @@ const MOST = 0.5;
 
 /** A row with more than this share of all says little more than that it is the model: what is in it is looked at instead. */
 const ALL = 0.5;
-
-/** Where gains are known of less of the kernel time, what gains most of that says nothing about the rest. */
-const LEAST_KNOWN = 0.5;
 
 /**
  * The largest of the rows that take no more than half of all time, unless one op does; each stands for what is below it as long as
@@ -119,14 +117,10 @@ export function othersOf({ tree }: Rows, { members }: TreeRow): string[] {
 }
 
 /** Of how much of the kernel time it is known what it could gain; null without any. */
-export function knownGains({ tree: { nodes, below } }: Rows): number | null {
-  let [known, all] = [0, 0];
-  nodes.kernel_time_ns.forEach((time, node) => {
-    if ((below[node] ?? []).length > 0) return;
-    all += time;
-    if (nodes.gain_ns[node] != null) known += time;
-  });
-  return all === 0 ? null : known / all;
+export function knownGains({ roots }: Rows): number | null {
+  const sum = (measure: Measure): number => roots.reduce((all, { values }) => all + values[measure], 0);
+  const all = sum("kernel_time_ns");
+  return all === 0 ? null : 1 - sum("unrated_time_ns") / all;
 }
 
 /** Why no row, or few, tell what they could gain; empty where that is known of most of the kernel time. */

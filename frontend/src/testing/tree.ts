@@ -39,6 +39,7 @@ export function nodes(): GroupNodes {
     unknown_time_ns: rows.map(() => 0),
     communication_ns: rows.map(() => 0),
     unknown_ops: rows.map(() => 0),
+    unrated_time_ns: rows.map(() => 0),
     gain_ns: gpu.map((time) => time / 4),
     compute_bound_ns: gpu.map(() => 0),
     memory_bound_ns: gpu,

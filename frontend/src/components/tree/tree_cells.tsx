@@ -8,7 +8,16 @@ import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, isSmall, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
-import { isShare, limitedNs, mayBeMoreOps, mayBeMoreTime, SHARES, tensorCoreShare } from "../../model/tree_values";
+import {
+  isShare,
+  limitedNs,
+  mayBeMoreOps,
+  mayBeMoreTime,
+  mayGainMore,
+  ratedShare,
+  SHARES,
+  tensorCoreShare,
+} from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
 import { isTime, type TreeColumn } from "./tree_columns";
@@ -124,11 +133,13 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
   const ofAll = shareOf(value, total);
   const parent = row.parent?.values[column];
   const ofParent = parent === undefined ? null : shareOf(value, parent);
+  const isLeast = column === "gain_ns" && mayGainMore(row);
   return (
     <span
       class="number"
-      data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}`}
+      data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}${isLeast ? `\nKnown for ${formatShare(ratedShare(row))} of the kernel time; what the rest could gain is not known` : ""}`}
     >
+      {isLeast && "≥ "}
       {inUnit(value, unit)}
     </span>
   );

@@ -12,7 +12,7 @@ import { useBaseline } from "../../frame/use_baseline";
 import { changeOf, changesOf } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
 import { gainsUntold, knownGains } from "../../model/waste";
-import { chainOf, isRated, isShare, nothingShown, SHARES, type Measure } from "../../model/tree_values";
+import { chainOf, isRated, isShare, mayGainMore, nothingShown, SHARES, type Measure } from "../../model/tree_values";
 import { Icon } from "../icon";
 import { useCached } from "../use_cached";
 import { Timeless } from "./timeless";
@@ -250,7 +250,9 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                           ? ""
                           : key === "share" || isShare(key)
                             ? "right bar-cell bar-plain"
-                            : "right bar-cell"
+                            : key === "gain_ns" && mayGainMore(row)
+                              ? "right bar-cell bar-partial"
+                              : "right bar-cell"
                       }
                       style={{ "--bar": barOf(row, key, total(totalled(key))) }}
                     >

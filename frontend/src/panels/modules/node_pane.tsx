@@ -29,6 +29,7 @@ import {
   knownOf,
   launchesNone,
   mayBeMoreTime,
+  mayGainMore,
   mostlyCommunicates,
   tensorCoreShare,
   type Measure,
@@ -118,7 +119,10 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
           ],
           ...(scope.onGpu && known("gain_ns") !== null
             ? ([
-                ["Could gain, up to", <Duration ns={known("gain_ns")} />],
+                [
+                  mayGainMore(row) ? "Could gain, as far as known" : "Could gain, up to",
+                  <Duration ns={known("gain_ns")} />,
+                ],
                 ["Kernel time bound by", boundSharesInWords(row) || UNKNOWN],
               ] as const)
             : []),
