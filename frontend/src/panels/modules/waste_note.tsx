@@ -24,6 +24,9 @@ import { eligibleSentence, findingOf, onUnitsInWords, othersOf, wasteOf } from "
 
 const LETTERS = 48;
 
+/** A gain of kernels that is so many times that of the iteration needs a reason beside it. */
+const FAR = 2;
+
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const { folded } = tree;
   const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(folded), [folded]);
@@ -48,6 +51,9 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const cause = (row: TreeRow, told = finding === null) => (
     <Cause row={row} mean={mean} about={told ? matrixUnit : null} />
   );
+  // Two gains of one row that are far apart contradict each other, unless it is said why.
+  const why = finding === null ? "" : lessOf(finding.gain);
+  const isFarLess = finding !== null && named.values.gain_ns > FAR * summed * (finding.gain.high_ns ?? 0);
   const hostLimits = gains === named && finding === null ? iterationGain(busy) : "";
   // What holds for the named row.
   const first = (
@@ -70,7 +76,11 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   );
   // Another row, where that is what the question of the page is about.
   const other =
-    finding !== null || hostLimits !== "" ? null : limited !== null && limited.key !== named.key ? (
+    isFarLess && why !== "" ? (
+      <>
+        Its kernels could get up to {mean(named.values.gain_ns)} shorter, of which this change gains a part. {why}
+      </>
+    ) : finding !== null || hostLimits !== "" ? null : limited !== null && limited.key !== named.key ? (
       <>
         <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not
         {isUntold(limited.causes[0]?.label ?? "") && " known to be"}: {cause(limited, false)}
@@ -84,7 +94,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const advised = limited !== null && (finding === null ? other !== null : limited.key === named.key);
   const more = [
     ...(finding?.isWider === true ? [`${gainTime(finding.gain)} is what all ops gain that the finding is about.`] : []),
-    ...(finding === null ? [] : [`By the GPU's published rates ${kernelGain}.`, lessOf(finding.gain)]),
+    ...(finding === null ? [] : [`By the GPU's published rates ${kernelGain}.`, isFarLess ? "" : why]),
     ...(hostLimits === "" ? [] : ["Recommendations tell what an iteration gains, as far as that is known."]),
     ...(boundInWords(named) === mainBoundInWords(named) ? [] : [`Its kernel time: ${boundInWords(named)}.`]),
     ...(advised ? [causeAbout(limited.causes[0]?.label ?? "", matrixUnit)] : []),
@@ -117,8 +127,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           <>
             could gain most.{" "}
             <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>:{" "}
-            {shortened} could be <strong class="nowrap">{gainTime(finding.gain)}</strong> shorter
-            {finding.isWider ? " in all." : "."}
+            {shortened} could be <strong class="nowrap">{gainTime(finding.gain)}</strong> shorter.
           </>
         )}
       </h2>
