@@ -34,7 +34,7 @@ import {
   tensorCoreShare,
   type Measure,
 } from "../../model/tree_values";
-import { shortKernelName } from "../../model/kernel_name";
+import { beginningsApart, shortKernelName } from "../../model/kernel_name";
 import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
 
@@ -157,6 +157,7 @@ function Kernels({ links, most }: { links: Readonly<Record<string, string>>; mos
     return <p class="muted">Loading its kernels …</p>;
   if (data.total === 0) return <p class="muted">No kernel of this node was recorded.</p>;
   const unit = unitOf(data.rows.map((row) => numberOf(row, "gpu_time_ns")));
+  const apart = beginningsApart(data.rows.map((row) => shortKernelName(String(row.name))));
   return (
     <>
       <h3>
@@ -175,7 +176,7 @@ function Kernels({ links, most }: { links: Readonly<Record<string, string>>; mos
           {data.rows.map((row) => (
             <tr key={String(row.name)}>
               <td class="kernel-name" data-tip={String(row.name)}>
-                {shortKernelName(String(row.name))}
+                {apart.get(shortKernelName(String(row.name)))}
               </td>
               <td class="middle">
                 <YesNo value={row.using_tensor_cores === null ? null : Boolean(row.using_tensor_cores)} />
