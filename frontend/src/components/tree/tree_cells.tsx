@@ -114,7 +114,7 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
       </span>
     );
   }
-  if (column === "change") return <ChangeCell change={change} />;
+  if (column === "change") return <ChangeCell change={change} unit={unit} />;
   if (column === "bound") {
     const bound = boundOf(row);
     if (bound === "") return <span class="unknown">–</span>;
@@ -154,7 +154,7 @@ function boundTip(row: TreeRow): string {
 }
 
 /** The change from the baseline, in words too. */
-function ChangeCell({ change }: { change: Change | null }) {
+function ChangeCell({ change, unit }: { change: Change | null; unit: TimeUnit | undefined }) {
   if (change === null) return <span class="unknown">–</span>;
   const ns = change.b_ns - change.a_ns;
   return (
@@ -163,7 +163,7 @@ function ChangeCell({ change }: { change: Change | null }) {
       data-tip={`${formatDuration(change.a_ns)} → ${formatDuration(change.b_ns)}`}
     >
       {isSmall(change.a_ns, ns) ? "" : `${arrowOf(ns)} `}
-      {signedDuration(ns)}
+      {unit === undefined ? signedDuration(ns) : `${ns > 0 ? "+" : ""}${inUnit(ns, unit)}`}
     </span>
   );
 }

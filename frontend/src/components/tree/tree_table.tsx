@@ -63,7 +63,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       ? undefined
       : key.startsWith("cpu_")
         ? ofHost
-        : key === "limited" || key.endsWith("_ns")
+        : key === "limited" || key === "change" || key.endsWith("_ns")
           ? ofGpu
           : undefined;
   const known = useMemo(() => knownGains(tree.folded), [tree.folded]);
@@ -186,13 +186,14 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           <thead>
             <tr ref={head} onKeyDown={onHeadKey}>
               {columns.map(({ key, label, about }) => {
+                const unit = unitOf(key);
+                const title = unit === undefined ? label : `${label} (${unit.name})`;
                 if (key === "change")
                   return (
                     <th scope="col" key={key} class="right" data-tip={about}>
-                      {label}
+                      {title}
                     </th>
                   );
-                const unit = unitOf(key);
                 const sorted = tree.sort === key ? "ascending" : tree.sort === `-${key}` ? "descending" : "none";
                 return (
                   <th
@@ -208,7 +209,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                       data-tip={`${about}\nSorts within each level.`}
                       onClick={() => tree.change({ sort: nextSort(tree.sort, key) })}
                     >
-                      <span class="sort-label">{unit === undefined ? label : `${label} (${unit.name})`}</span>
+                      <span class="sort-label">{title}</span>
                       <span class={sorted === "none" ? "sort-arrow idle" : "sort-arrow"}>
                         <Icon name={sorted === "ascending" ? "up" : "down"} />
                       </span>
