@@ -100,9 +100,9 @@ class Nodes(TypedDict):
     lower bounds, and unknown where these would be 0; ``unknown_time_ns`` is the time of those kernels, and
     ``unknown_ops`` counts the ops whose use is unknown. ``eligible_ops`` is unknown where no op is known to be eligible
     but some may be; times on the host are, where no call that launched the work was recorded. ``gain_ns`` is kernel
-    time less the time at the GPU's published rates, of the ops of which that is known: ``unrated_time_ns`` is the kernel
-    time of the others. The times after it are those of ops by what bounds them. All of these are None where they are
-    known of no op below, and for databases without the efficiency of ops.
+    time less the time at the GPU's published rates, of the ops of which that is known: ``unrated_time_ns`` is the
+    kernel time of the others. The times after it are those of ops by what bounds them. All of these are None where they
+    are known of no op below, and for databases without the efficiency of ops.
     """
 
     id: list[int]
