@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias, TypedDict, cast
 
@@ -63,6 +63,13 @@ class NamedFile(TypedDict):
     name: str
 
 
+class OtherFile(NamedFile):
+    """A file that is no profile."""
+
+    reason: str
+    """What it is, as the rest of a sentence that begins with its name."""
+
+
 class Scan(TypedDict):
     """The search for profiles."""
 
@@ -76,8 +83,10 @@ class Scan(TypedDict):
     """Reports of other tools, which are not read as they are."""
     jobs: list[NamedFile]
     """Databases of jobs of many ranks, whose profiles are in the run and in those below it."""
-    others: list[str]
-    """Files that could be profiles by the ends of their names and are none: a sentence for each of the first."""
+    others: list[OtherFile]
+    """Files that could be profiles by the ends of their names and are none: the first of them."""
+    others_count: int
+    """How many there are of them."""
     remote: list[str]
     """Why log directories in the cloud cannot be searched, or not anew: a sentence for each."""
 
@@ -135,7 +144,11 @@ def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -
             "refused": _named(snapshot.refused),
             "reports": _named(snapshot.reports),
             "jobs": _named(snapshot.jobs),
-            "others": _first(snapshot.others),
+            "others": [
+                {"run": shown(each.run), "name": shown(each.name), "reason": each.reason[:_MOST_LETTERS]}
+                for each in snapshot.others[:_MOST_OTHERS]
+            ],
+            "others_count": len(snapshot.others),
             "remote": list(snapshot.errors),
         },
         "import_mode": "off" if import_mode == "off" else "auto",
@@ -145,14 +158,6 @@ def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -
 
 def _named(files: Iterable[Seen]) -> list[NamedFile]:
     return [{"run": shown(file.run), "name": shown(file.name)} for file in files]
-
-
-def _first(others: Sequence[str]) -> list[str]:
-    sentences = [shown(each)[:_MOST_LETTERS] for each in others[:_MOST_OTHERS]]
-    more = len(others) - len(sentences)
-    if more:
-        sentences.append(f"{more:,} more {'file is no profile' if more == 1 else 'files are no profiles'}.")
-    return sentences
 
 
 def _within(most_bytes: int, entries: Iterable[ProfileEntry]) -> tuple[list[ProfileEntry], bool]:

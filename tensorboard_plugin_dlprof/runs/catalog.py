@@ -42,6 +42,15 @@ PUBLISH_SECONDS = 0.5
 """Least time between updates of the list while databases are opened."""
 
 
+class Other(msgspec.Struct, frozen=True):
+    """A file that is no profile."""
+
+    run: str
+    name: str
+    reason: str
+    """What it is, as the rest of a sentence that begins with its name: ``is empty; record or copy it again.``"""
+
+
 class Snapshot(msgspec.Struct, frozen=True):
     """The list at one moment. ``finished_at`` is in seconds since 1970, 0 before the end of the first scan."""
 
@@ -49,8 +58,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     refused: tuple[Seen, ...] = ()
     reports: tuple[Seen, ...] = ()
     jobs: tuple[Seen, ...] = ()
-    others: tuple[str, ...] = ()
-    """What files that could be profiles by the ends of their names are instead: a sentence for each."""
+    others: tuple[Other, ...] = ()
+    """Files that could be profiles by the ends of their names."""
     directories: int = 0
     truncated: bool = False
     errors: tuple[str, ...] = ()
@@ -178,7 +187,7 @@ class Catalog:
         for file in scanned.files:
             recognition = self._recogniser.recognise(file)
             if recognition is not None and recognition.kind == "none":
-                others.append(recognition.message if file.run == "." else f"{file.run}/{recognition.message}")
+                others.append(Other(file.run, file.name, recognition.message))
             elif recognition is not None:
                 recognised.append((file, recognition))
         self._recogniser.forget_others(scanned.files)
@@ -206,7 +215,7 @@ class Catalog:
             self._has_files = True
             self._is_known.set()
 
-    def _publish(self, scanned: Scan, others: list[str], profiles: list[ListedProfile]) -> None:
+    def _publish(self, scanned: Scan, others: list[Other], profiles: list[ListedProfile]) -> None:
         self._by_id = {profile.profile_id: profile for profile in profiles}
         listed, known = tuple(profiles), self._snapshot.profiles
         self._snapshot = Snapshot(

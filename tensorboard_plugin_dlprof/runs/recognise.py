@@ -29,7 +29,7 @@ class Recognition(msgspec.Struct, frozen=True):
     format: str = ""
     """Name of the format; empty for others than sources and databases."""
     message: str = ""
-    """What is wrong with a broken file, or what one that is no profile is."""
+    """What is wrong with a broken file; of one that is no profile, what it is, without its name in front."""
     code: str = ""
     """The code of that error."""
 
@@ -83,7 +83,8 @@ def _recognise(file: File) -> Recognition:
             return Recognition("database", "dlprof")
         if is_trace_name(file.name):
             return _broken(file, error)
-        return Recognition("none", message=relative_message(file, error).partition(" Formats tried:")[0])
+        reason = relative_message(file, error).partition(" Formats tried:")[0]
+        return Recognition("none", message=reason.removeprefix(f"{shown(file.name)} "))
     except ProfileError as error:
         return _broken(file, error)
 

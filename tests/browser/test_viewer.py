@@ -132,19 +132,45 @@ def test_files_that_are_no_profiles_are_found_by_a_search(page: Page, tmp_path: 
     logs = tmp_path / "logs"
     write_trace(logs / "a.json")
     (logs / "settings.json").write_text("{}")
+    (logs / "run").mkdir()
+    for name in ("one.json", "two.json"):
+        (logs / "run" / name).write_text("{}")
     with viewing(logs, tmp_path / "cache") as viewer:
         page.goto(viewer.address)
         expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
         page.locator(".picker-button").click()
-        reason = page.get_by_text("settings.json is JSON, but")
-        expect(page.get_by_text("Files that are no profiles")).to_be_visible()
+        reason = page.get_by_text("Each of 3 files is JSON, but")
+        fold = page.get_by_text("3 files that are no profiles")
         expect(reason).not_to_be_visible()
+        fold.click()
+        expect(reason).to_be_visible()
+        expect(page.locator(".picker-menu").get_by_role("listitem")).to_have_text(["settings.json", "run: 2 files"])
         search = page.get_by_role("combobox")
         search.fill("settings")
-        expect(reason).to_be_visible()
+        expect(page.get_by_text("settings.json is JSON, but")).to_be_visible()
+        expect(page.get_by_text("1 file that is no profile")).to_be_visible()
         search.fill("zzzz")
         expect(page.get_by_text("No profile matches.")).to_be_visible()
-        expect(page.get_by_text("Files that are no profiles")).to_have_count(0)
+        expect(page.get_by_text("no profiles")).to_have_count(0)
+
+
+def test_reports_of_other_tools_stand_at_the_end_of_the_picker(page: Page, tmp_path: Path) -> None:
+    """With what they are and what to do, and a search finds them; not those whose export stands beside them."""
+    logs = tmp_path / "logs"
+    write_trace(logs / "a.json")
+    for name in ("a.nsys-rep", "b.nsys-rep", "c.rpd"):
+        (logs / name).write_bytes(b"report")
+    with viewing(logs, tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+        page.locator(".picker-button").click()
+        menu = page.get_by_role("dialog")
+        expect(menu).to_contain_text("b.nsys-rep: a report of Nsight Systems. Export it to a database")
+        expect(menu).to_contain_text("c.rpd: a profile of ROCm's rpd, which is not supported")
+        expect(menu).not_to_contain_text("a.nsys-rep")
+        page.get_by_role("combobox").fill("rpd")
+        expect(menu).to_contain_text("c.rpd: a profile")
+        expect(menu).not_to_contain_text("b.nsys-rep")
 
 
 def test_an_import_is_cancelled(page: Page, tmp_path: Path) -> None:

@@ -141,9 +141,9 @@ def test_files_that_are_no_profiles_are_told_apart_from_profiles(tmp_path: Path)
     catalog = Catalog([Root(tmp_path)])
     assert listed(catalog) == []
     assert not catalog.any_profiles()
-    assert sorted(catalog.snapshot().others) == [
-        "empty.sqlite is empty; record or copy the profile again.",
-        "run/config.json is JSON, but holds no trace events.",
+    assert sorted((each.run, each.name, each.reason) for each in catalog.snapshot().others) == [
+        (".", "empty.sqlite", "is empty; record or copy the profile again."),
+        ("run", "config.json", "is JSON, but holds no trace events."),
     ]
 
 

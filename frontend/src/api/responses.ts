@@ -1448,6 +1448,14 @@ export interface OpenedFile {
   message: string;
 }
 
+/** A file that is no profile. */
+export interface OtherFile {
+  run: string;
+  name: string;
+  /** What it is, as the rest of a sentence that begins with its name. */
+  reason: string;
+}
+
 /** One published peak rate of one GPU. */
 export interface Peak {
   device_id: number | null;
@@ -1609,8 +1617,10 @@ export interface Scan {
   reports: NamedFile[];
   /** Databases of jobs of many ranks, whose profiles are in the run and in those below it. */
   jobs: NamedFile[];
-  /** Files that could be profiles by the ends of their names and are none: a sentence for each of the first. */
-  others: string[];
+  /** Files that could be profiles by the ends of their names and are none: the first of them. */
+  others: OtherFile[];
+  /** How many there are of them. */
+  others_count: number;
   /** Why log directories in the cloud cannot be searched, or not anew: a sentence for each. */
   remote: string[];
 }

@@ -152,7 +152,7 @@ export function App() {
           <div class="frame">
             <Header
               profiles={list}
-              unlisted={profiles.data === null ? NONE_UNLISTED : unlisted(profiles.data.scan)}
+              unlisted={profiles.data === null ? NONE_UNLISTED : unlisted(profiles.data.scan, list)}
               selected={selected}
               runs={allRuns(hostRuns, list)}
               top={top}

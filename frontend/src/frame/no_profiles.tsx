@@ -1,7 +1,7 @@
 import type { ProfilesResponse } from "../api/types";
 import { Message, Snippet } from "../components/message";
-import { formatCount, formatCounted } from "../format/number";
-import { reportGroups } from "../model/reports";
+import { formatCounted } from "../format/number";
+import { OtherFiles, otherFilesTitle, Reports } from "./unlisted_files";
 
 const PYTORCH = `from torch.profiler import profile, schedule, tensorboard_trace_handler as handler
 with profile(schedule=schedule(wait=1, warmup=2, active=5), on_trace_ready=handler(LOGDIR), record_shapes=True) as profiler:
@@ -19,15 +19,12 @@ const JAX = `with jax.profiler.trace(LOGDIR):
 const DLPROF = `import nvidia_dlprof_pytorch_nvtx; nvidia_dlprof_pytorch_nvtx.init()  # in train.py, in an NGC container
 dlprof --mode=pytorch --output_path=LOGDIR python train.py`;
 
-/** Of one kind. */
-const FILES_NAMED = 3;
-
-/** So many files that are none are named at once, so that how to record one is in sight. */
+/** Up to so many files that are none are named at once, so that how to record one is in sight. */
 const FEW = 5;
 
 /** The page for a log directory or folder without profiles: how to record one. */
 export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "opened">) {
-  const { directories, refused, remote, reports, others } = scan;
+  const { directories, refused, remote, reports, others, others_count: count } = scan;
   const place = opened === null ? "the log directory" : opened.name;
   return (
     <Message icon="search" title={`No GPU profile in ${place}`}>
@@ -38,17 +35,7 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
         PyTorch profiler traces and memory snapshots, Nsight Systems exports, XPlane profiles (JAX, TensorFlow) and
         DLProf databases. A new one shows up here by itself.
       </p>
-      {reportGroups(reports).map(({ what, files, advice, command }) => (
-        <p key={what}>
-          <strong>{files.slice(0, FILES_NAMED).join(", ")}</strong>
-          {files.length > FILES_NAMED && ` and ${formatCount(files.length - FILES_NAMED)} more`}: {what}. {advice}{" "}
-          {command !== "" && (
-            <>
-              <code>{command}</code>.
-            </>
-          )}
-        </p>
-      ))}
+      <Reports reports={reports} />
       {refused.length > 0 && (
         <p>
           Not followed, because they lead out of the log directory:{" "}
@@ -56,21 +43,14 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
           <code>--dlprof_allowed_dirs</code> to allow more folders.
         </p>
       )}
-      {remote.length + others.length > 0 && (
-        <ul>
-          {[...remote, ...others.slice(0, FEW)].map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </ul>
-      )}
-      {others.length > FEW && (
+      {remote.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      {count > 0 && count <= FEW && <OtherFiles files={others} />}
+      {count > FEW && (
         <details>
-          <summary>More files that are no profiles</summary>
-          <ul>
-            {others.slice(FEW).map((sentence) => (
-              <li key={sentence}>{sentence}</li>
-            ))}
-          </ul>
+          <summary>{otherFilesTitle(count)}</summary>
+          <OtherFiles files={others} />
         </details>
       )}
       <p>

@@ -25,6 +25,8 @@ import {
   type RunGroup,
   type Unlisted,
 } from "../model/picker";
+import { pathOf } from "../model/other_files";
+import { OtherFiles, otherFilesTitle, Reports } from "./unlisted_files";
 import { useQuery } from "./use_query";
 import type { Theme } from "../host/tensorboard";
 
@@ -213,7 +215,9 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   // Nothing can be compared with what cannot be read.
   const offered = role === undefined ? profiles : profiles.filter((profile) => !isUnreadable(profile));
   const matching = searchProfiles(offered, search);
-  const others = unlisted.others.filter((sentence) => matches(sentence, search));
+  const reports = unlisted.reports.filter((file) => matches(pathOf(file), search));
+  const others = unlisted.others.filter((file) => matches(`${pathOf(file)} ${file.reason}`, search));
+  const isSearched = search.trim() !== "";
   // Those of the same program first, the rest as ever.
   const related = [...likely.keys()].flatMap((each) => matching.filter((profile) => profile.id === each));
   const ofProgram = (same: boolean): ProfileEntry[] =>
@@ -232,7 +236,7 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   ];
   const options: Option[] = [];
   const groups = whole.map((group) => {
-    const listed = search.trim() === "" ? fewRanks(group, selected) : group.profiles;
+    const listed = isSearched ? group.profiles : fewRanks(group, selected);
     const room = Math.max(MOST_SHOWN - options.length, 0);
     const entrance = group.job === true && role === undefined ? entranceOf(group) : undefined;
     const mine: Option[] = entrance === undefined ? [] : [{ profile: entrance, view: "gpus" }];
@@ -411,13 +415,19 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
             {sentence}
           </p>
         ))}
+        {reports.length > 0 && (
+          <div class="muted picker-more">
+            <Reports reports={reports} />
+          </div>
+        )}
         {others.length > 0 && (
           // What is searched for is seen at once.
-          <details class="muted picker-more" open={search.trim() !== ""} key={String(search.trim() === "")}>
-            <summary>Files that are no profiles</summary>
-            {others.map((sentence) => (
-              <p key={sentence}>{sentence}</p>
-            ))}
+          <details class="muted picker-more" open={isSearched} key={String(isSearched)}>
+            <summary>{otherFilesTitle(isSearched ? others.length : unlisted.othersCount)}</summary>
+            <OtherFiles files={others} />
+            {!isSearched && unlisted.othersCount > others.length && (
+              <p>{formatCount(unlisted.othersCount - others.length)} more are not named.</p>
+            )}
           </details>
         )}
       </div>

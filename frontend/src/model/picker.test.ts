@@ -129,16 +129,33 @@ it("says why there may be more profiles", () => {
     refused: [],
     reports: [],
     jobs: [],
-    others: ["a.json is empty."],
+    others: [],
+    others_count: 0,
   };
-  expect(unlisted({ ...scan, truncated: false, remote: [] })).toEqual({ why: [], others: ["a.json is empty."] });
-  expect(unlisted({ ...scan, truncated: true, remote: ["s3://b is denied."] })).toEqual({
-    why: [
-      "There are more files than are searched: name a folder further down as the log directory.",
-      "s3://b is denied.",
-    ],
-    others: ["a.json is empty."],
-  });
+  expect(unlisted({ ...scan, truncated: false, remote: [] }, []).why).toEqual([]);
+  expect(unlisted({ ...scan, truncated: true, remote: ["s3://b is denied."] }, []).why).toEqual([
+    "There are more files than are searched: name a folder further down as the log directory.",
+    "s3://b is denied.",
+  ]);
+});
+
+it("tells of reports that were not exported beside them", () => {
+  const exported = { run: "a", name: "x.nsys-rep" };
+  const elsewhere = { run: "b", name: "x.nsys-rep" };
+  const left = { run: "a", name: "x2.nsys-rep" };
+  const scan = {
+    state: "done" as const,
+    directories: 1,
+    finished_at: 1,
+    truncated: false,
+    refused: [],
+    reports: [exported, elsewhere, left],
+    jobs: [],
+    others: [],
+    others_count: 0,
+    remote: [],
+  };
+  expect(unlisted(scan, [{ run: "a", name: "x.sqlite" }]).reports).toEqual([elsewhere, left]);
 });
 
 it("tells apart the ways to find iterations that are of one kind", () => {

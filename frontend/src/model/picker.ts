@@ -1,5 +1,5 @@
 /** Runs, ranks and captures: order, colours, names, search. */
-import type { ProfileEntry, ProfilesResponse } from "../api/types";
+import type { NamedFile, OtherFile, ProfileEntry, ProfilesResponse } from "../api/types";
 import { formatCount } from "../format/number";
 
 /** TensorBoard's own palette for runs, light and dark theme. */
@@ -196,20 +196,32 @@ export function chooseProfile(
   );
 }
 
-/** What is not listed: a sentence for each. */
+/** What is not listed. */
 export interface Unlisted {
-  /** Why there may be more profiles. */
+  /** Why there may be more profiles: a sentence for each. */
   why: readonly string[];
-  /** Files that look like profiles, and are none. */
-  others: readonly string[];
+  /** Reports of other tools that have to be exported, or are not supported. */
+  reports: readonly NamedFile[];
+  /** Files that look like profiles, and are none: the first of so many. */
+  others: readonly OtherFile[];
+  othersCount: number;
 }
 
-export const NONE_UNLISTED: Unlisted = { why: [], others: [] };
+export const NONE_UNLISTED: Unlisted = { why: [], reports: [], others: [], othersCount: 0 };
 
-export const unlisted = ({ truncated, remote, others }: ProfilesResponse["scan"]): Unlisted => ({
+export const unlisted = (
+  { truncated, remote, reports, others, others_count: othersCount }: ProfilesResponse["scan"],
+  profiles: readonly NamedFile[],
+): Unlisted => ({
   why: [
     ...(truncated ? ["There are more files than are searched: name a folder further down as the log directory."] : []),
     ...remote,
   ],
+  // What was exported stands beside its report, as a profile.
+  reports: reports.filter(({ run, name }) => {
+    const exported = name.replace(/\.[^.]*$/, ".");
+    return !profiles.some((profile) => profile.run === run && profile.name.startsWith(exported));
+  }),
   others,
+  othersCount,
 });

@@ -1,4 +1,6 @@
 /** Reports of other tools in the log directory: what they are, and how to import their profiles. */
+import type { NamedFile } from "../api/types";
+import { pathOf } from "./other_files";
 
 export interface ReportKind {
   what: string;
@@ -39,12 +41,12 @@ export interface ReportGroup extends ReportKind {
 }
 
 /** The files by kind, in the order in which the kinds are found. */
-export function reportGroups(reports: readonly { run: string; name: string }[]): ReportGroup[] {
+export function reportGroups(reports: readonly NamedFile[]): ReportGroup[] {
   const groups = new Map<ReportKind, string[]>();
   for (const { run, name } of reports) {
     const kind = KINDS.find(([ending]) => name.toLowerCase().endsWith(ending))?.[1];
     if (kind === undefined) continue;
-    groups.set(kind, [...(groups.get(kind) ?? []), run === "." ? name : `${run}/${name}`]);
+    groups.set(kind, [...(groups.get(kind) ?? []), pathOf({ run, name })]);
   }
   return [...groups].map(([kind, files]) => ({ ...kind, files }));
 }
