@@ -192,6 +192,19 @@ function useLikely(profile: string | undefined, count: number): ReadonlyMap<stri
   return new Map(data?.baselines.map((one) => [one.profile, one]));
 }
 
+/** Where only the head of the first group in sight has room above the rows of the next, the list becomes as much shorter. */
+function shortenToWholeGroup(list: HTMLElement): void {
+  const { top, bottom, height } = list.getBoundingClientRect();
+  const groups = [...list.querySelectorAll("[role=listbox] > [role=group]")];
+  const first = groups.find((group) => group.getBoundingClientRect().bottom > top + 1);
+  const [head, last] = [first?.firstElementChild, first?.lastElementChild].map((each) => each?.getBoundingClientRect());
+  if (head === undefined || last === undefined || last.top >= head.bottom - 1) return;
+  const left = last.bottom - top;
+  if (left <= 0 || last.bottom >= bottom) return;
+  list.style.maxHeight = `${height - left}px`;
+  list.scrollTop += left;
+}
+
 /** Rows drawn at once; a search finds the others. */
 const MOST_SHOWN = 300;
 
@@ -274,8 +287,9 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
       );
       cut?.scrollIntoView({ block: "start" });
     }
-    scrolled.current = true;
     option?.scrollIntoView({ block: "nearest" });
+    if (!scrolled.current && list.current !== null) shortenToWholeGroup(list.current);
+    scrolled.current = true;
   }, [current, id, search]);
 
   const onKey = (event: KeyboardEvent): void => {
