@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
+from heapq import nlargest
 from html import escape
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from tensorboard_plugin_dlprof.queries.extension import shown_name
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import gpu_names, profile_title
+from tensorboard_plugin_dlprof.reports import markup
 from tensorboard_plugin_dlprof.reports.answer import Diagnosis
 from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Kind, Value, known
 from tensorboard_plugin_dlprof.reports.catalog import Report
@@ -42,10 +44,14 @@ def write_html(
     for section in dashboard(connection, scope, diagnosis):
         stream.write(section + "\n")
     if reports:
+        empty: list[str] = []
         stream.write("<section class=reports><h2>DLProf's tables</h2><p>A line opens its table.</p>\n")
         for report in reports:
             for block in report.blocks(connection, scope):
-                _write_block(block, stream)
+                if not _write_block(block, stream):
+                    empty.append(escape(block.title))
+        if empty:
+            stream.write(f"<p class=empty>Without rows: {', '.join(empty)}.</p>\n")
         stream.write("</section>\n")
     stream.write(DOCUMENT_END)
 
@@ -81,17 +87,17 @@ def _origin(connection: sqlite3.Connection) -> str:
     return " · ".join(filter(None, [*parts, f"tensorboard-plugin-dlprof {VERSION}"]))
 
 
-def _write_block(block: Block, stream: TextIO) -> None:
+def _write_block(block: Block, stream: TextIO) -> bool:
+    """Write a table, folded; nothing, and return False, if it has no rows."""
     title = escape(block.title)
-    rows = iter(block.rows)
+    rows = _longest_first(block)
     shown = list(islice(rows, MOST_ROWS))
     is_cut = next(rows, None) is not None
     count = block.count() if is_cut and block.count else len(shown)
     amount = f"more than {count:,} rows" if is_cut and not block.count else f"{count:,} row{'s' * (count != 1)}"
     head = f"<h3>{title}</h3> <span class=faint>{escape(block.about)}</span><span class=amount>{amount}</span>"
     if count == 0:
-        stream.write(f"<div class=empty>{head}</div>\n")
-        return
+        return False
     # The scrolling element is focusable, so that it can be scrolled by keyboard.
     stream.write(
         f"<details class=report><summary>{head}</summary>\n"
@@ -113,8 +119,26 @@ def _write_block(block: Block, stream: TextIO) -> None:
     stream.write("</tbody></table></div>\n")
     if is_cut:
         left_out = f"{count - MOST_ROWS:,} more rows" if block.count else "More rows"
-        stream.write(f"<p class=cut>{left_out} left out: see the CSV file.</p>\n")
+        stream.write(f"<p class=cut>{left_out} left out: <code>dlprof reports --formats csv</code> writes all.</p>\n")
     stream.write("</details>\n")
+    return True
+
+
+_TIME = "Total GPU Time (ns)"
+
+
+def _longest_first(block: Block) -> Iterator[tuple[Value, ...]]:
+    """As many rows as tell whether the table is cut: those with the most GPU time, where they have it, as what is left
+    out should matter least; in the order of DLProf's files otherwise."""
+    place = next((place for place, column in enumerate(block.columns) if column.heading == _TIME), None)
+    if place is None:
+        return iter(block.rows)
+
+    def time(row: tuple[Value, ...]) -> float:
+        value = known(row[place])
+        return value if isinstance(value, (int, float)) else -1
+
+    return iter(nlargest(MOST_ROWS + 1, block.rows, key=time))
 
 
 _OF_KIND = {**dict.fromkeys(NUMERIC, " class=n"), Kind.TEXT: " class=t"}
@@ -130,4 +154,4 @@ def _cell(value: Value, kind: Kind) -> str:
     if isinstance(value, (int, float)):
         text = f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
         return f"<td{' class=n' if kind in NUMERIC else ''}>{text}</td>"
-    return f"<td>{escape(', '.join(value) if isinstance(value, list) else value)}</td>"
+    return f"<td>{markup.name(', '.join(value) if isinstance(value, list) else value)}</td>"

@@ -53,7 +53,7 @@ section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
 summary { cursor: pointer; } .reports h3 { display: inline-block; min-width: 215px; margin: 0; font-size: inherit; }
 section > details, .empty { padding: 7px 0; margin: 0; border-width: 1px 0 0; border-radius: 0; }
 .empty { border-top: 1px solid var(--line); padding-left: 14px; color: var(--faint); }
-.empty h3 { font-weight: normal; } .cut { margin: 8px 0 0; color: var(--faint); } th.t { min-width: 190px; }
+.cut { margin: 8px 0 0; color: var(--faint); } th.t { min-width: 280px; }
 details[open] > summary { margin: 0 0 8px; } .amount { float: right; color: var(--faint); }
 .axis { margin: 0; color: var(--faint); font-size: 12px; }
 .axis + svg { margin: 2px 0; border-top: 1px solid var(--line); }

@@ -30,7 +30,7 @@ CODE = re.compile(
 )
 """Code in a sentence, as the pages find it (``frontend/src/model/links.ts``)."""
 
-_QUANTITY = re.compile(r"((?:at least )?\d[\d.,]*\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))")
+_QUANTITY = re.compile(r"((?:at least )?\d[\d.,]*\s?(?:%|ns|µs|ms|s|min|[kMGT]i?B)(?![A-Za-z]))")
 
 
 def with_code(text: str) -> str:
@@ -57,6 +57,11 @@ def _with_numbers(text: str) -> str:
 def path(name: str) -> str:
     """A path that may be broken behind its slashes and colons."""
     return re.sub(r"(?<=.)/|::", r"\g<0><wbr>", escape(name))
+
+
+def name(text: str) -> str:
+    """A name in a narrow column, which may be broken behind its slashes, colons and underscores."""
+    return re.sub(r"(?<=.)/|::|_(?=\w)", r"\g<0><wbr>", escape(text))
 
 
 def key(colour: str) -> str:

@@ -202,8 +202,36 @@ def test_long_tables_are_cut_and_say_so(made: Path, monkeypatch: pytest.MonkeyPa
     launches = text[text.index("<h3>Iteration Report</h3>") :]
     launches = launches[: launches.index("</details>")]
     assert launches.count("<tr>") == 1 + 2
-    assert "2 more rows left out: see the CSV file." in launches
+    assert "2 more rows left out: <code>dlprof reports --formats csv</code> writes all." in launches
     assert "<span class=amount>4 rows</span>" in launches
+
+
+def test_tables_that_are_cut_keep_the_rows_with_the_most_gpu_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most first; files of DLProf's reports have them by name."""
+    source = next(samples.DATA.rglob("generated-transformer-bf16-rank0.pt.trace.json.gz"))
+    database = tmp_path / "ddp.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    with closing(open_database(database)) as connection:
+        (block,) = REPORTS["kernel"].blocks(connection, find_scope(connection))
+        place = [column.heading for column in block.columns].index("Total GPU Time (ns)")
+        by_name = [int(str(row[place])) for row in block.rows]
+    times = sorted(by_name, reverse=True)
+    assert times != by_name
+    monkeypatch.setattr(as_html, "MOST_ROWS", 5)
+    kernels = page_of(database).partition("<h3>Kernel Report</h3>")[2].partition("</details>")[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in kernels.split("<tr>")[2:]]
+    assert [row[place] for row in rows] == [f"{time:,}" for time in times[:5]]
+
+
+def test_tables_without_rows_are_one_line(made: Path) -> None:
+    """Their names are enough."""
+    with closing(sqlite3.connect(made)) as connection, connection:
+        connection.execute("DELETE FROM kernel_summaries")
+    text = page_of(made)
+    assert ">0 rows" not in text
+    assert "Kernel Report" in text.partition("<p class=empty>Without rows: ")[2].partition(".</p>")[0]
 
 
 def test_what_is_unknown_is_not_0(made: Path) -> None:
