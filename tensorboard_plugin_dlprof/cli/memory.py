@@ -112,7 +112,7 @@ def _write_csv(answer: dict[str, Any], by: str) -> None:
 
 
 def _text(answer: dict[str, Any], by: str, top: int) -> str:
-    from tensorboard_plugin_dlprof.reports.memory import when
+    from tensorboard_plugin_dlprof.reports.held import when
 
     lines = [answer["headline"]]
     for device, each in answer["devices"].items():

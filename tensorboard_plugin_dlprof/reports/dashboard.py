@@ -10,7 +10,7 @@ from typing import Any, cast
 from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
-from tensorboard_plugin_dlprof.queries.memory import highest_peak
+from tensorboard_plugin_dlprof.queries.memory import highest_peak, memory
 from tensorboard_plugin_dlprof.queries.numbers import minus, plus
 from tensorboard_plugin_dlprof.queries.page_answer import totals
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import throughput
 from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
+from tensorboard_plugin_dlprof.reports.held import held
 from tensorboard_plugin_dlprof.reports.markup import UNKNOWN, at_least, duration, keys, legend, number, section, share
 from tensorboard_plugin_dlprof.units import column_unit, in_unit, significant, size
 
@@ -45,7 +46,12 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
         yield from answer.sentence(diagnosis, unit)
         tiles += answer.tiles(diagnosis, list(_throughput(connection, scope)))
     if tiles or not on_gpu:
-        tiles += [*_tensor_cores(connection, scope, unit), *_peak(connection)]
+        tiles += _tensor_cores(connection, scope, unit)
+        peak = list(_peak(connection))
+        # Alone it would say again what the sentence says; its parts tell more.
+        if peak and not tiles:
+            yield from (held(device, each) for device, each in memory(connection)["devices"].items())
+        tiles += peak if tiles else []
     yield _figures(tiles if tiles or not on_gpu else key_figures(connection, scope, unit))
     yield _notes(connection, scope, "" if diagnosis is None else diagnosis["headline"])
     if diagnosis is not None and diagnosis["findings"]:

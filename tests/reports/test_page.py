@@ -5,6 +5,7 @@ from __future__ import annotations
 import html.parser
 import io
 import json
+import pickle
 import re
 import sqlite3
 from contextlib import closing
@@ -352,3 +353,21 @@ def test_a_gpu_without_tensor_cores_has_no_numbers_of_them(tmp_path: Path) -> No
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
     assert "Tensor Core" not in stream.getvalue()
+
+
+def test_a_memory_snapshot_is_told_by_what_holds_its_peak(tmp_path: Path) -> None:
+    """A bar of categories and its legend; no tile says the number of the sentence again."""
+    events = [{"action": "alloc", "addr": 512 * number, "size": 1 << 20} for number in range(10)]
+    blocks = [{"size": 1 << 20, "state": "active_allocated"}] * 10
+    segments = [{"device": 0, "address": 0, "total_size": 10 << 20, "blocks": blocks}]
+    source = tmp_path / "ten.pickle"
+    source.write_bytes(pickle.dumps({"segments": segments, "device_traces": [events]}))
+    database = tmp_path / "ten.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    text = plain(stream.getvalue())
+    assert "Peak <strong>10.0 MiB</strong>" in text
+    assert "<dt>Peak memory</dt>" not in text
+    assert 'aria-label="Memory of GPU 0 by category"' in text

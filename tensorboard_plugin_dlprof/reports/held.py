@@ -1,0 +1,48 @@
+"""What holds the memory of a GPU, as a section of a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard_plugin_dlprof.reports import charts, markup
+from tensorboard_plugin_dlprof.units import narrow_percentage, shares, size
+
+_COLOURS = {
+    **{"parameter": "memory", "taken from the driver": "memory", "input": "host_code"},
+    **{"optimizer state": "data_loader", "optimizer temporary": "optimizer-temporary"},
+    **{"gradient": "cpu", "backward temporary": "backward-temporary", "autograd detail": "backward-temporary"},
+    **{"activation": "other_kernel", "activation or output": "tensor_core"},
+    **{"forward temporary": "forward-temporary", "temporary": "forward-temporary", "unknown": "unknown-memory"},
+}
+"""Category -> class of its colour, as ``memory_categories.ts`` has them; all others are grey."""
+
+
+def when(each: dict[str, Any]) -> str:
+    """``the peak of 1.00 GiB``, or ``that moment, of 1.00 GiB``; without events only the end is known."""
+    whole = each["in_use_bytes"]
+    moment = "the peak of" if whole == each["peak_bytes"] else "that moment, of"
+    return f"{moment if each['events'] else 'the end,'} {size(whole)}"
+
+
+def held(device: str, each: dict[str, Any]) -> str:
+    """The section about a GPU of an answer about memory: a bar of its categories, and a table that is its legend."""
+    whole = max(each["in_use_bytes"], 1)
+    rows = [
+        (_COLOURS.get(row["category"], "outside"), row["category"], size(row["bytes"]), share,
+         "" if row["blocks"] is None else f"{row['blocks']:,}")
+        for row, share in zip(each["at_peak"], shares_of(each["at_peak"], whole), strict=True)
+    ]  # fmt: skip
+    parts = [
+        charts.Part(min(max(row["bytes"], 0), whole), colour, f"{name}: {amount}{share and f' ({share})'}")
+        for row, (colour, name, amount, share, _) in zip(each["at_peak"], rows, strict=True)
+    ]
+    bar = charts.stacked_bar(f"Memory of GPU {device} by category", parts, whole)
+    note = " ".join(["By when it was allocated and freed; the rows add up.", each["held_before"] or ""]).strip()
+    table = markup.legend(("Category", "Size", "Share", "Blocks"), rows)
+    return markup.section(f"GPU {device}, {each['peak_of']} bytes at {when(each)}", note, bar + table)
+
+
+def shares_of(rows: list[dict[str, Any]], whole: int) -> list[str]:
+    """The share of each row; empty where it cannot be told."""
+    percentages = shares([row["bytes"] for row in rows], whole)
+    return ["" if share is None else narrow_percentage(share) for share in percentages]
