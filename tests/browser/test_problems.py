@@ -105,6 +105,10 @@ def test_help_explains_terms_and_names_a_contact(page: Page, tensorboard: Tensor
     expect(pane.get_by_role("heading", level=3)).to_have_text(
         ["Guide", "Terms", "Parts of an iteration", "Keyboard", "Filters", "Further reading", "Contact"]
     )
+    filters = pane.get_by_role("heading", name="Filters")
+    expect(filters).not_to_be_in_viewport()
+    pane.get_by_role("navigation").get_by_role("button", name="Filters").click()
+    expect(filters).to_be_in_viewport()
     pane.get_by_role("link", name="Efficiency", exact=True).click()
     expect(page.get_by_role("region", name="Roofline")).to_be_visible()
     expect(pane).to_be_visible()

@@ -1,5 +1,9 @@
+import type { RefObject } from "preact";
+import { useRef } from "preact/hooks";
+
 import { ExternalLink } from "../components/external_link";
 import { ViewLink } from "../components/view_link";
+import { useOneStop } from "../components/walking";
 import { partKinds } from "../model/parts";
 import { PAGES, toPage } from "./pages";
 
@@ -82,21 +86,42 @@ const KEYS: readonly [string, string][] = [
   ["Esc", "close a menu or this pane; undo the selection of a row"],
 ];
 
-const Meanings = ({ rows }: { rows: readonly (readonly [term: string, meaning: string])[] }) => (
-  <dl>
-    {rows.map(([term, meaning]) => (
-      <div key={term}>
-        <dt>{term}</dt>
-        <dd>{meaning}</dd>
-      </div>
-    ))}
-  </dl>
-);
+/** Headings that are jumped to: most of them are screens below the top. */
+const JUMPS = {
+  guide: "Guide",
+  terms: "Terms",
+  parts: "Parts of an iteration",
+  keyboard: "Keyboard",
+  filters: "Filters",
+} as const;
+
+/** Not by a link: the address holds what the page shows. */
+function Jumps({ to }: { to: RefObject<HTMLDivElement> }) {
+  const row = useOneStop<HTMLElement>();
+  return (
+    <nav class="help-jumps" aria-label="In this help" {...row}>
+      {Object.entries(JUMPS).map(([key, label]) => (
+        <button
+          key={key}
+          type="button"
+          class="link-button"
+          onClick={() => to.current?.querySelector(`[data-jump=${key}]`)?.scrollIntoView()}
+        >
+          {label}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+const Heading = ({ jump }: { jump: keyof typeof JUMPS }) => <h3 data-jump={jump}>{JUMPS[jump]}</h3>;
 
 export function Help({ version }: { version: string }) {
+  const pane = useRef<HTMLDivElement>(null);
   return (
-    <div class="help">
-      <h3>Guide</h3>
+    <div class="help" ref={pane}>
+      <Jumps to={pane} />
+      <Heading jump="guide" />
       <dl>
         {PAGES.map(({ id, label }) => {
           const [answer, ...views] = ABOUT[id] ?? [""];
@@ -114,12 +139,28 @@ export function Help({ version }: { version: string }) {
           );
         })}
       </dl>
-      <h3>Terms</h3>
-      <Meanings rows={TERMS} />
-      <h3>Parts of an iteration</h3>
+      <Heading jump="terms" />
+      <dl>
+        {TERMS.map(([term, meaning]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <Heading jump="parts" />
       <p>What the bar of the Dashboard consists of: what the GPU did at each moment, or why it was idle.</p>
-      <Meanings rows={partKinds("Tensor Core").map(({ label, about }) => [label, about])} />
-      <h3>Keyboard</h3>
+      <dl>
+        {partKinds("Tensor Core").map(({ key, label, colour, about }) => (
+          <div key={key}>
+            <dt class="help-part">
+              <span class="swatch" style={{ background: colour }} /> {label}
+            </dt>
+            <dd>{about}</dd>
+          </div>
+        ))}
+      </dl>
+      <Heading jump="keyboard" />
       <dl>
         {KEYS.map(([key, action]) => (
           <div key={key}>
@@ -130,7 +171,7 @@ export function Help({ version }: { version: string }) {
           </div>
         ))}
       </dl>
-      <h3>Filters</h3>
+      <Heading jump="filters" />
       <p>
         Numbers: <code>&gt;1000</code>, <code>&lt;=20</code>, <code>10..50</code>. Times take a unit:{" "}
         <code>&gt;1ms</code>, <code>10us..50us</code>. Shares: <code>&gt;10%</code>. Texts: any part of them.
