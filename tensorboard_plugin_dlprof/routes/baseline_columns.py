@@ -47,21 +47,17 @@ def _columns(measure: str, of_rows: str = "", *, label: str = "", has_own: bool 
 
 _OF_ITERATIONS = _columns("Duration", has_own=True)
 _WITHOUT_COPIES = "without copies, which are a part of the iteration of their own"
-# The tables' own GPU time has the copies of ops, so the heads say which time this is.
+# The tables' own GPU time has the copies of ops: the heads say which time this is, and that of B stands beside A's.
 _OF_OPS = _columns("Kernel time", f", by unit of comparison, {_WITHOUT_COPIES}", label="Kernel Time ")
-_IN_ITERATION = f" in an iteration, on average, {_WITHOUT_COPIES}"
 _BESIDE_SUMS = tuple(
     msgspec.structs.replace(column, label=f"{column.label} per Iteration")
-    for column in _columns("Kernel time", _IN_ITERATION, label="Kernel Time ")
+    for column in _columns("Kernel time", f" in an iteration, on average, {_WITHOUT_COPIES}", label="Kernel Time ")
 )
-_BESIDE_MEANS = _columns("Kernel time", _IN_ITERATION, label="Kernel Time ", has_own=True)
 
 
 def _columns_of_ops(per_iteration: bool, per: Per) -> tuple[Column, ...]:
     """Those of a comparison by iteration or not, beside times of one kind."""
-    if not per_iteration:
-        return _OF_OPS
-    return _BESIDE_MEANS if per == "iteration" else _BESIDE_SUMS
+    return _BESIDE_SUMS if per_iteration and per != "iteration" else _OF_OPS
 
 
 def with_baseline(answer: TablePage, asked: PageRequest, comparison: Comparison) -> TablePage:

@@ -59,6 +59,13 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     page.goto(address)
     page.get_by_role("link", name="Ops", exact=True).click()
     expect(page.get_by_label("Against the baseline")).to_contain_text("Iteration")
+    # A, B and what lies between them stand beside each other; what only copies has neither, and says why.
+    heads = page.get_by_role("grid", name="Ops by Path").get_by_role("columnheader")
+    for place, head in enumerate(("Kernel Time A", "Kernel Time B", "Change"), 1):
+        expect(heads.nth(place)).to_contain_text(head)
+    expect(page.locator("[data-tip*='compared as a part of the iteration']").first).to_have_text("–")
+    page.get_by_role("button", name="Kernel", exact=True).click()
+    expect(page.get_by_role("region", name="Kernels", exact=True)).to_contain_text("not compared here; see Compare")
     page.get_by_role("button", name="No baseline").click()
     expect(page.get_by_label("Against the baseline")).to_have_count(0)
 

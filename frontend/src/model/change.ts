@@ -12,8 +12,12 @@ const ARROWS = { less: "▼", more: "▲", same: "" } as const;
 
 export const arrowOf = (change: number): string => ARROWS[directionOf(change)];
 
+/** A change with its sign, from its text; of what is only told to be less than an amount, either sign would be read as that amount's. */
+export const signedAmount = (change: number, text: string): string =>
+  change > 0 && !text.startsWith("<") ? `+${text}` : text;
+
 /** `+22.2 ms`, `−1.31 ms`. */
-export const signedDuration = (ns: number): string => `${ns > 0 ? "+" : ""}${formatDuration(ns)}`;
+export const signedDuration = (ns: number): string => signedAmount(ns, formatDuration(ns));
 
 /** From here on percent have too many digits to be read. */
 const MANY_TIMES = 10;

@@ -16,7 +16,7 @@ import {
 } from "./comparison";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
-import { signedDuration, signedShare } from "./change";
+import { signedAmount, signedDuration, signedShare } from "./change";
 
 const compared = {
   a: { value_ns: 100 },
@@ -130,6 +130,7 @@ test("modules lie below what holds them", () => {
 test("changes have a sign", () => {
   expect(signedDuration(22_230_539)).toBe("+22.2 ms");
   expect(signedDuration(-1_310_000)).toBe("−1.31 ms");
+  expect(signedAmount(12, "<0.0001")).toBe("<0.0001");
   expect(signedShare(-0.506)).toBe("−50.6 %");
   expect(signedShare(-0.9998)).toBe("<−99.9 %");
   expect(signedShare(0.9998)).toBe(">+99.9 %");

@@ -6,7 +6,8 @@ import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { momentInUnit, readableAndExact } from "../../format/time";
 import { inUnit } from "../../format/unit";
-import { arrowOf, directionOf, isSmall, signedShare } from "../../model/change";
+import { arrowOf, directionOf, isSmall, signedAmount, signedShare } from "../../model/change";
+import { NO_KERNELS } from "../../model/families";
 import { shortKernelName } from "../../model/kernel_name";
 import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";
@@ -33,17 +34,25 @@ const CELL_PADDING = 22;
 /** What a cell of a width leaves for its text, in CSS pixels. */
 export const roomOf = (width: number): number => width - CELL_PADDING;
 
-const NOTHING = (
-  <span class="unknown" data-tip="none, or not recorded">
+const Nothing = ({ why = "none, or not recorded" }: { why?: string }) => (
+  <span class="unknown" data-tip={why}>
     –
   </span>
 );
+
+/** Columns of a comparison of kernel time. */
+const COMPARED: ReadonlySet<string> = new Set(["a_ns", "b_ns", "change_ns"]);
+
+const ONLY_COPIES = "Its GPU time is that of copies and memsets, which are compared as a part of the iteration.";
 
 /** One cell by the type of its column. */
 export function TableCell(props: TableCellProps) {
   const { column, row, scale, meter, ambiguous = false, place, room = Infinity } = props;
   const value = row[column.key] ?? null;
-  if (value === null || value === "") return column.type === "boolean" ? <YesNo value={null} /> : NOTHING;
+  if (value === null || value === "") {
+    if (column.type === "boolean") return <YesNo value={null} />;
+    return COMPARED.has(column.key) && row.family === NO_KERNELS ? <Nothing why={ONLY_COPIES} /> : <Nothing />;
+  }
   if (CHANGES.has(column.key)) return <ChangeCell column={column} row={row} value={Number(value)} scale={scale} />;
   switch (column.type) {
     case "duration_ns":
@@ -110,7 +119,7 @@ function ChangeCell({ column, row, value, scale }: ChangeCellProps) {
   const text =
     column.type === "fraction"
       ? signedShare(value)
-      : `${value > 0 ? "+" : ""}${scale === undefined ? formatCount(value) : inUnit(value, scale.unit)}`;
+      : signedAmount(value, scale === undefined ? formatCount(value) : inUnit(value, scale.unit));
   return (
     <span
       class={coloured ? `number change-${directionOf(value)}` : "number"}

@@ -4,6 +4,7 @@ import { Choice, chosenOf } from "../../components/choice";
 import { Hint } from "../../components/hint";
 import { Loading } from "../../components/message";
 import { DataTable } from "../../components/table/data_table";
+import { ViewLink } from "../../components/view_link";
 import { navigate, useUrl } from "../../frame/url";
 import { useOnlyRow } from "../../frame/use_only_row";
 import { NO_LINKS, numberOf, textOf, titleOf, useRow } from "../../frame/use_row";
@@ -123,6 +124,17 @@ export function Ops({ data }: { data: DashboardResponse }) {
             selectable
             below={below}
             // DLProf's own tables are whole, and the row of a link is among those shown.
+            tools={
+              by === "kernel" &&
+              (url.base ?? "") !== "" && (
+                <span class="muted">
+                  not compared here; see{" "}
+                  <ViewLink class="more-button" to={{ view: "compare" }}>
+                    Compare
+                  </ViewLink>
+                </span>
+              )
+            }
             timed={(by === "path" || by === "op") && (row === undefined || numberOf(row, "gpu_time_ns") !== 0)}
             {...(by === "none" ? { causes: true } : {})}
             {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
