@@ -174,6 +174,16 @@ def test_the_largest_dots_have_numbers_and_names(page: Page, tensorboard: Tensor
     names.first.click()
     expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
     expect(panel(page, name_of(groups[0][0]["name"], len(groups[0])))).to_be_visible()
+    # The card of a dot holds all that it says, and does not cover what a click on the dot shows.
+    dot = plot(page).locator("circle.dot-selected").bounding_box()
+    assert dot is not None
+    page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + 2)
+    card = page.locator(".hover-card")
+    expect(card).to_be_visible()
+    assert card.evaluate("element => element.scrollWidth <= element.clientWidth")
+    page.mouse.down()
+    page.mouse.up()
+    expect(card).to_have_count(0)
 
 
 WATCH_WIDTHS = """() => {
@@ -329,7 +339,7 @@ def test_groups_come_first_and_single_ops_where_they_are_asked_for(page: Page, t
     answer = efficiency_of(tensorboard, "amp")
     assert answer["gain_ns"] == pytest.approx(sum(gain or 0 for gain in gains))
     share = answer["gain_ns"] / sum(each["kernel_ns"] for each in answer["precisions"])
-    expect(page.locator(".headline")).to_contain_text(f"{percent(share)} of the kernel time")
+    expect(page.locator(".headline")).to_contain_text(f"of kernel time an iteration, {percent(share)} of all")
     choice = page.get_by_role("group", name="Group by")
     choice.get_by_role("button", name="None").click()
     expect(ops).to_be_visible()

@@ -49,8 +49,8 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
       {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
         <p>
           The ops whose work is known could gain at most{" "}
-          <strong>{formatPerIteration(gain, { iterations, summed: iterations })}</strong>,{" "}
-          <strong>{formatShare(gain / kernels)}</strong> of the kernel time
+          <strong>{formatPerIteration(gain, { iterations, summed: iterations }, " of kernel time")}</strong>,{" "}
+          <strong>{formatShare(gain / kernels)}</strong> of all
           {fewerBits.length > 0 &&
             `, counting the 16-bit rates for what is multiplied in ${fewerBits.join(" and ")}`}. <IterationGain />
         </p>
