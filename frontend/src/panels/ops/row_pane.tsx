@@ -183,7 +183,7 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
   const path = textOf(row, "name");
   const size = rates === undefined ? "" : textOf(rates, "size");
   return (
-    <DetailsPane title={titleOf(row)} onClose={onClose} calm>
+    <DetailsPane title={`${titleOf(row)} ${op}`} onClose={onClose} calm>
       {back !== undefined && (
         <p>
           <ViewLink class="more-button" to={back.to}>
@@ -193,8 +193,7 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
       )}
       {splitPath(path).place !== "" && <FittingPath path={path} />}
       <p class="muted">
-        <span class="op-id">{op}</span>, {callsInWords((numberOf(row, "calls") ?? 0) / scope.summed)},{" "}
-        {ofGpuTime(row, scope)}
+        {callsInWords((numberOf(row, "calls") ?? 0) / scope.summed)}, {ofGpuTime(row, scope)}
         {size !== "" && `, ${formatSize(size)}`}
       </p>
       {rates === undefined && <Words row={row} />}
