@@ -66,29 +66,31 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
 function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; wide: number; height: number }) {
   // A time alone would not say whose it is.
   const { label, short = "" } = segment;
-  const room = wide - 2 * BESIDE;
+  const parts = segment.parts ?? [[segment.colour, 1] as const];
+  // Across two colours no ink is read well: the text stands in the widest.
+  const widest = parts.reduce((most, [, part], at) => (part > (parts[most]?.[1] ?? 0) ? at : most), 0);
+  const room = (parts[widest]?.[1] ?? 1) * wide - 2 * BESIDE;
   const time = formatDuration(segment.ns);
   const below = height >= TWO_LINES;
   const names = below ? [label, short] : [`${label} ${time}`, label, short];
   const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
   const lines = [name, ...(below && name !== "" && textWidth(time) <= room ? [time] : [])];
-  const parts = segment.parts ?? [[segment.colour, 1] as const];
   let share = 0;
   return (
     <>
       {parts.map(([colour, part], at) => {
         const from = share * wide;
         share = at === parts.length - 1 ? 1 : share + part;
-        // Each cuts the same text, in the colour that is read on it.
         return (
-          <svg key={at} x={x + from} width={Math.max(share * wide - from, 0)} height={height} aria-hidden={at > 0}>
+          <svg key={at} x={x + from} width={Math.max(share * wide - from, 0)} height={height}>
             <rect width="100%" height={height} fill={colour} />
-            {name !== "" &&
+            {at === widest &&
+              name !== "" &&
               lines.map((text, i) => (
                 <text
                   key={i}
                   class={textOn(colour)}
-                  x={BESIDE - from}
+                  x={BESIDE}
                   y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
                 >
                   {text}

@@ -48,6 +48,9 @@ const LIMITED = {
 const colourOfKind = (kind: Kind): string =>
   kind in LIMITED ? LIMITED[kind as keyof typeof LIMITED] : colourOf(kind as ColourClass);
 
+/** Where the others take more of the time, a bar of the largest would be a stub beside them. */
+const MOST_REST = 0.8;
+
 const LEAST_PIECE = 0.01;
 
 /** What the colours of the bar say. */
@@ -123,6 +126,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const kinds = new Set(drawn.flatMap((row) => kindsOfRow(row, scope.onGpu).map(([kind]) => kind)));
   const rest = whole - sumOf(drawn);
   const others = (page?.total ?? 0) - drawn.length;
+  const isStub = rest > MOST_REST * whole;
   const [first] = longest;
   return (
     <>
@@ -149,7 +153,13 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         tools={tools}
       >
         <div class="largest" ref={measure}>
-          {first !== undefined && whole > 0 && (
+          {isStub && (
+            <p class="muted">
+              {formatCounted(others, "smaller row")} take {formatShare(shareOf(rest, whole))} of the {measured} time:
+              too much for a bar of the largest.
+            </p>
+          )}
+          {first !== undefined && whole > 0 && !isStub && (
             <StackedBar
               segments={
                 rest > 0
@@ -169,7 +179,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
           )}
           <ul class="bar-legend" aria-label="Colours of the bar">
             {kindsOf(scope.matrixUnit)
-              .filter(([kind]) => kinds.has(kind))
+              .filter(([kind]) => !isStub && kinds.has(kind))
               .map(([kind, words]) => (
                 <li key={kind}>
                   <span class="swatch" style={{ background: colourOfKind(kind) }} /> {words}
