@@ -32,10 +32,12 @@ def short_duration(time_ns: float) -> str:
 
 
 def short_range(low_ns: float, high_ns: float) -> str:
-    """A range of durations for sentences, the unit once where both ends have the same: ``29.6 to 59.3 ms``."""
-    low, high = short_duration(low_ns), short_duration(high_ns)
-    number, unit = low.rsplit(" ", 1)
-    return high if low == high else f"{number if high.endswith(f' {unit}') else low} to {high}"
+    """A range of durations for sentences, both in the unit of the upper: ``0.935 to 1.87 ms``; ``up to 59.3 ms`` from 0."""
+    high = short_duration(high_ns)
+    if not low_ns:
+        return f"up to {high}"
+    low = in_unit(low_ns, column_unit([high_ns])[1])
+    return high if low == high.rsplit(" ", 1)[0] else f"{low} to {high}"
 
 
 _TIME_UNITS = (("s", NS_PER_S), ("ms", NS_PER_MS), ("µs", NS_PER_US), ("ns", 1))

@@ -234,7 +234,7 @@ def _gain(finding: Mapping[str, Any]) -> str:
         is_once = finding.get("per") == "once" and gain is None
         return f"<div class=faint>{bar}{about}{'happens once' if is_once else why}</div>"
     low, high = gain["low_ns"], gain["high_ns"]
-    text = short_range(low, high) if low else f"up to {short_duration(high)}"
+    text = short_range(low, high)
     ends = share(gain["share_low"]), share(gain["share_high"])
     part = (
         ends[1] if ends[0] == ends[1] else f"{ends[0].removesuffix(' %')} to {ends[1]}" if low else f"up to {ends[1]}"

@@ -29,7 +29,7 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.profile.tables import Op
-from tensorboard_plugin_dlprof.units import bandwidth, percentage, short_duration, size
+from tensorboard_plugin_dlprof.units import bandwidth, percentage, short_duration, short_range, size
 from tests.analysis.scenes import NCCL, STEP_NS, T4, Step, scene, signals, verdict
 
 RULE = dict(RULES)
@@ -194,6 +194,9 @@ def test_words_agree_with_their_number(ops: int, said: str) -> None:
         (short_duration(999), "999 ns"), (short_duration(999_700), "1.00 ms"), (short_duration(999_400), "999 µs"),
         (short_duration(1_500), "1.50 µs"), (short_duration(11_250), "11.3 µs"),
         (short_duration(2 * 10**9), "2.00 s"), (short_duration(0), "0 ns"), (short_duration(float("inf")), "inf s"),
+        (short_range(29_600_000, 59_300_000), "29.6 to 59.3 ms"), (short_range(935_000, 1_870_000), "0.935 to 1.87 ms"),
+        (short_range(935, 1_870), "0.935 to 1.87 µs"), (short_range(120, 450), "120 to 450 ns"),
+        (short_range(5_001_000, 5_002_000), "5.00 ms"), (short_range(0, 1_381_937), "up to 1.38 ms"),
         (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10.0 %"),
         (percentage(0.0), "0 %"), (percentage(1.0), "100 %"), (percentage(0.996), "99.6 %"),
         (percentage(0.9999), "over 99.9 %"), (size(1023), "1023 bytes"), (size(42.5e9), "39.6 GiB"),

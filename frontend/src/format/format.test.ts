@@ -14,7 +14,15 @@ import {
 } from "./number";
 import { aroundQuantities, typeset } from "./sentence";
 import { formatShare, shareOf } from "./share";
-import { axisUnit, columnUnit, exactDuration, formatDuration, readableAndExact, formatTimestamp } from "./time";
+import {
+  axisUnit,
+  columnUnit,
+  exactDuration,
+  formatDuration,
+  formatRange,
+  readableAndExact,
+  formatTimestamp,
+} from "./time";
 import { inUnit, unitsOfColumns } from "./unit";
 
 describe("durations", () => {
@@ -41,6 +49,19 @@ describe("durations", () => {
     expect(formatDuration(null)).toBe("unknown");
     expect(exactDuration(null)).toBe("unknown");
     expect(readableAndExact(undefined)).toBe("unknown");
+  });
+
+  it.each([
+    [29_600_000, 59_300_000, "29.6 to 59.3 ms"],
+    [935_000, 1_870_000, "0.935 to 1.87 ms"],
+    [935, 1_870, "0.935 to 1.87 µs"],
+    [120, 450, "120 to 450 ns"],
+    [5_001_000, 5_002_000, "5.00 ms"],
+    [0, 1_381_937, "up to 1.38 ms"],
+    [0, 0, "0 s"],
+    [90e9, 725e9, "90.0 s to 12 min 5 s"],
+  ])("a range from %d to %d ns reads %s, in the unit of its upper end", (low, high, text) => {
+    expect(formatRange(low, high)).toBe(text);
   });
 
   it("gives every digit where asked", () => {

@@ -16,6 +16,9 @@ function unitHolding(ns: number, least: number): TimeUnit {
   return UNITS.find((unit) => Math.abs(ns) >= least * unit.size) ?? NS;
 }
 
+/** From here on durations are told in minutes. */
+const MINUTES_NS = 599.5e9;
+
 /**
  * A duration for reading: `177 ms`, `1.07 s`, `12.0 µs`, `840 ns`, `12 min 5 s`. `null` -> `unknown`.
  * 999.6 µs would round to "1,000 µs"; it is shown as `1.00 ms`.
@@ -24,7 +27,7 @@ export function formatDuration(ns: number | null | undefined): string {
   if (ns === null || ns === undefined) return UNKNOWN;
   if (ns === 0) return "0 s";
   const size = Math.abs(ns);
-  if (size >= 599.5e9) {
+  if (size >= MINUTES_NS) {
     const seconds = Math.round(size / 1e9);
     const minutes = Math.floor(seconds / 60);
     const text =
@@ -59,6 +62,16 @@ export const formatMean = (ns: number | null | undefined, { summed }: Pick<Itera
 export function formatSpread(spread: number, mean: number): string {
   const unit = columnUnit(Math.abs(mean));
   return `± ${inUnit(spread, unit)} ${unit.name}`;
+}
+
+/** A range of durations, both in the unit of the upper: `0.935 to 1.87 ms`; `up to 59.3 ms` from nothing. */
+export function formatRange(low: number, high: number): string {
+  const upper = formatDuration(high);
+  if (low === 0) return high === 0 ? upper : `up to ${upper}`;
+  // Minutes have no decimals.
+  if (high >= MINUTES_NS) return formatDuration(low) === upper ? upper : `${formatDuration(low)} to ${upper}`;
+  const lower = inUnit(low, columnUnit(high));
+  return lower === upper.slice(0, upper.lastIndexOf(" ")) ? upper : `${lower} to ${upper}`;
 }
 
 /** Every digit, for the tooltip: `1,065,658,000 ns`. */

@@ -1,7 +1,8 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
 import type { DiagnosedFinding, DiagnosedGain, EvidenceKind, Gain } from "../api/types";
 import { formatShare } from "../format/share";
-import { formatDuration } from "../format/time";
+import { UNKNOWN } from "../format/number";
+import { formatDuration, formatRange } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
 export const CONFIDENCE =
@@ -26,7 +27,7 @@ export const sameTime = (
   before: readonly DiagnosedFinding[],
 ): readonly DiagnosedFinding[] => before.filter(({ rule }) => overlaps.includes(rule));
 
-/** `29.6 to 59.3 ms`: the unit once where both ends have the same; `up to 59.3 ms` from nothing. */
+/** Shares from one to another, the unit once: `1.5 to 3.2 %`; `up to 3.2 %` from nothing. */
 export function rangeText(low: string, high: string): string {
   if (low === high) return high;
   if (/^0(?: |$)/.test(low)) return `up to ${high}`;
@@ -37,7 +38,7 @@ export function rangeText(low: string, high: string): string {
 }
 
 export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "high_ns">): string =>
-  rangeText(formatDuration(low), formatDuration(high));
+  low === null || high === null ? UNKNOWN : formatRange(low, high);
 
 /** What gains are a share of: without marked iterations there is none to speak of. */
 export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "the recording");
