@@ -188,17 +188,18 @@ export interface Share {
 /** A part has a segment of its own from this share of the step on; smaller ones are told together. */
 const LEAST_SHARE = 0.01;
 
-/** The parts in order, and what is left of small ones, which are named in the tooltip of the rest. */
+/** The parts in order, and what is left of small ones, which are named in the tooltip of the rest; `large` are in any case shown. */
 export function shownParts(
   parts: Partial<Record<DiagnosedPart, number>>,
   wall: number,
   unit: string,
+  large: ReadonlySet<DiagnosedPart> = new Set(),
 ): { shown: Share[]; rest: Share[] } {
   const all = partKinds(unit).flatMap((each) => {
     const ns = parts[each.key] ?? 0;
     return ns > 0 ? [{ kind: each, ns }] : [];
   });
-  const isLarge = ({ ns }: Share): boolean => ns >= wall * LEAST_SHARE;
+  const isLarge = ({ kind: { key }, ns }: Share): boolean => large.has(key) || ns >= wall * LEAST_SHARE;
   return { shown: all.filter(isLarge), rest: all.filter((share) => !isLarge(share)) };
 }
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import type { Diagnosis } from "../api/types";
 import { dashboard, iterationRow } from "../testing/builders";
-import { isWarmUp } from "./step";
+import { isWarmUp, stepWithout } from "./step";
 
 it("warm-up are the first iterations of the recording, wherever one looks", () => {
   const rows = [5, 6, 7, 8, 9].map((iteration) => iterationRow({ iteration }));
@@ -16,4 +16,33 @@ it("warm-up are the first iterations of the recording, wherever one looks", () =
   ).toEqual([5, 6]);
   const other = { ...diagnosis, typical: { ...diagnosis.typical, why: ["became_slower"] } };
   expect(isWarmUp(5, other, data)).toBe(false);
+});
+
+it("shows in all bars of iterations what is large enough in any of them", () => {
+  const none = {
+    tensor_core: 0,
+    unknown_kernel: 0,
+    other_kernel: 0,
+    memory: 0,
+    data_loader: 0,
+    io: 0,
+    cpu: 0,
+    other: 0,
+  };
+  const rows = [
+    iterationRow({ iteration: 0, duration_ns: 1000, parts: { ...none, other_kernel: 985, memory: 8, io: 7 } }),
+    iterationRow({ iteration: 1, duration_ns: 100, parts: { ...none, other_kernel: 90, memory: 10 } }),
+  ];
+  const step = stepWithout(dashboard({ iterations: { ...dashboard().iterations, rows } }));
+  expect(step?.iterations.map(({ segments }) => segments.map(({ label, ns }) => [label, ns]))).toEqual([
+    [
+      ["Other kernels", 985],
+      ["Copies, exposed", 8],
+      ["Rest", 7],
+    ],
+    [
+      ["Other kernels", 90],
+      ["Copies, exposed", 10],
+    ],
+  ]);
 });

@@ -59,9 +59,9 @@ function partsOf(resources: readonly (readonly [Resource, number | null | undefi
 export const partsNamed = (parts: readonly (readonly [key: string, ns: number])[]): Parts =>
   Object.fromEntries(parts.map(([key, ns]) => [(PART_OF as Record<string, string>)[key] ?? key, ns]));
 
-/** The segments of a bar; parts of less than a hundredth of it are one, whose explanation names them. */
-export function segmentsOf(parts: Parts, wall: number, unit: string): BarSegment[] {
-  const { shown, rest } = shownParts(parts, wall, unit);
+/** The segments of a bar; parts of less than a hundredth of it are one, whose explanation names them, but none that is `large` elsewhere. */
+export function segmentsOf(parts: Parts, wall: number, unit: string, large?: ReadonlySet<DiagnosedPart>): BarSegment[] {
+  const { shown, rest } = shownParts(parts, wall, unit, large);
   const segments = shown.map(({ kind, ns }) => ({ ...kind, ns }));
   const ns = rest.reduce((sum, share) => sum + share.ns, 0);
   if (ns === 0) return segments;
@@ -78,6 +78,17 @@ export function segmentsOf(parts: Parts, wall: number, unit: string): BarSegment
   ];
 }
 
+/** Bars that are compared: what any of them shows, all of them show. */
+function comparedSegments(
+  bars: readonly { readonly parts: Parts; readonly wall_ns: number }[],
+  unit: string,
+): BarSegment[][] {
+  const large = new Set(
+    bars.flatMap(({ parts, wall_ns: wall }) => shownParts(parts, wall, unit).shown.map(({ kind }) => kind.key)),
+  );
+  return bars.map(({ parts, wall_ns: wall }) => segmentsOf(parts, wall, unit, large));
+}
+
 /** The longest moment that a finding about a part names. */
 const momentOfPart = ({ findings }: Diagnosis, part: string): Changes | null =>
   longestLink(findings.filter((finding) => finding.part === part).flatMap(({ evidence }) => evidence));
@@ -89,6 +100,10 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
   const [id, device] = main;
   const unit = data.matrix_unit;
   const number = numberOf(diagnosis, data);
+  const segments = comparedSegments(
+    diagnosis.iterations.map((each) => ({ parts: each.devices[id]?.parts ?? {}, wall_ns: each.wall_ns })),
+    unit,
+  );
   return {
     wall_ns: diagnosis.mean.wall_ns,
     segments: segmentsOf(device.parts, diagnosis.mean.wall_ns, unit).map((segment) => ({
@@ -101,11 +116,11 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
       ? iterationsWithout(data)
       : {
           binned: false,
-          iterations: diagnosis.iterations.map((each) => ({
+          iterations: diagnosis.iterations.map((each, i) => ({
             number: number(each.index),
             wall_ns: each.wall_ns,
             typical: each.typical,
-            segments: segmentsOf(each.devices[id]?.parts ?? {}, each.wall_ns, unit),
+            segments: segments[i] ?? [],
           })),
         }),
   };
@@ -146,22 +161,24 @@ export function stepWithout(data: DashboardResponse): Step | null {
 }
 
 function iterationsWithout(data: DashboardResponse): Pick<Step, "iterations" | "binned"> {
+  const bars = data.iterations.rows.map((row) => {
+    const count = Math.max(row.count, 1);
+    const classes = Object.entries(row.parts ?? {}) as [Resource, number | null][];
+    return {
+      number: row.iteration,
+      wall_ns: row.duration_ns / count,
+      typical: row.profiled,
+      parts: partsOf(classes.map(([resource, ns]) => [resource, (ns ?? 0) / count])),
+    };
+  });
+  const segments = comparedSegments(bars, data.matrix_unit);
   return {
     binned: data.iterations.binned,
-    iterations: data.iterations.rows.map((row) => ({
-      number: row.iteration,
-      wall_ns: row.duration_ns / Math.max(row.count, 1),
-      typical: row.profiled,
-      segments: segmentsOf(
-        partsOf(
-          Object.entries(row.parts ?? {}).map(([resource, ns]) => [
-            resource as Resource,
-            (ns ?? 0) / Math.max(row.count, 1),
-          ]),
-        ),
-        row.duration_ns / Math.max(row.count, 1),
-        data.matrix_unit,
-      ),
+    iterations: bars.map(({ number, wall_ns, typical }, i) => ({
+      number,
+      wall_ns,
+      typical,
+      segments: segments[i] ?? [],
     })),
   };
 }
