@@ -32,7 +32,7 @@ def short_duration(time_ns: float) -> str:
 
 
 def short_range(low_ns: float, high_ns: float) -> str:
-    """A range of durations for sentences, both in the unit of the upper: ``0.935 to 1.87 ms``; ``up to 59.3 ms`` from 0."""
+    """A range for sentences, both ends in the unit of the upper: ``0.935 to 1.87 ms``; ``up to 59.3 ms`` from 0."""
     high = short_duration(high_ns)
     if not low_ns:
         return f"up to {high}"

@@ -59,7 +59,7 @@ Tile = tuple[str, str, str]
 
 def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     """The headline; below it, if a GPU worked, the bar of an iteration."""
-    device = _least_computing(diagnosis)
+    device = least_computing(diagnosis)
     if device is None:
         yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p></section>"
         return
@@ -96,7 +96,7 @@ def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
         diagnosis: of the profile.
         rates: samples or tokens a second, where they are known.
     """
-    device = _least_computing(diagnosis)
+    device = least_computing(diagnosis)
     if device is None:
         return []
     mean = diagnosis["mean"]["devices"][device]
@@ -157,7 +157,7 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
 
 def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     """A bar or column for each iteration, split like that of the answer; nothing for a single one, which that shows."""
-    device, rows = _least_computing(diagnosis), diagnosis["iterations"]
+    device, rows = least_computing(diagnosis), diagnosis["iterations"]
     if device is None or not 1 < len(rows) <= MOST_COLUMNS:
         return
     stacks = []
@@ -243,7 +243,7 @@ def _gain(finding: Mapping[str, Any]) -> str:
     return f"<div>{bar}{escape(text)}<div class=faint>{escape(part)}</div></div>"
 
 
-def _least_computing(diagnosis: Diagnosis) -> str | None:
+def least_computing(diagnosis: Diagnosis) -> str | None:
     """The GPU that the headline is about: none that only copies, or works now and then, beside one that computes."""
     devices = diagnosis["mean"]["devices"]
     busy = {each: sum(device["parts"][part] for part in _BUSY) for each, device in devices.items()}
@@ -289,7 +289,7 @@ def exposed_communication(diagnosis: Diagnosis | None, iterations: int | None, o
 
 def span(diagnosis: Diagnosis | None, wall_ns: int | None) -> str:
     """Of which time DLProf's numbers are, where it is another than that of the sentence, as on the Dashboard."""
-    if diagnosis is None or diagnosis["marked"] or wall_ns is None or _least_computing(diagnosis) is None:
+    if diagnosis is None or diagnosis["marked"] or wall_ns is None or least_computing(diagnosis) is None:
         return ""
     mean_ns = diagnosis["mean"]["wall_ns"]
     if abs(wall_ns - mean_ns) <= _SAME * mean_ns:

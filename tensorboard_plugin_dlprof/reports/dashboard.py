@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any, cast
 
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
@@ -35,6 +36,22 @@ _RESOURCES = {
     "other": "Other, outside of them",
 }
 
+_AS_PARTS = {
+    resource: NAMES[part]
+    for resource, part in {
+        "tensor_core": "compute_tensor",
+        "unknown_kernel": "compute_unknown",
+        "other_kernel": "compute_other",
+        "memory": "copy",
+        "data_loader": "data_loader",
+        "io": "io",
+        "cpu": "host_op",
+        "other": "unrecorded",
+    }.items()
+}
+"""What DLProf's classes are called where no diagnosis tells the parts of an iteration, as on the Dashboard
+(``model/step.ts`` has the same)."""
+
 
 def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Diagnosis | None = None) -> Iterator[str]:
     """The sections of the dashboard, in order; ``diagnosis`` is the diagnosis, if there is one."""
@@ -61,7 +78,9 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     is_host_bound = diagnosis is not None and diagnosis["host_bound"]
     yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU", is_host_bound)
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
-    yield from drawn or [_iterations(connection, scope, unit)]
+    has_parts = diagnosis is not None and answer.least_computing(diagnosis) is not None
+    classes = _RESOURCES if has_parts else _AS_PARTS
+    yield from drawn or [_iterations(connection, scope, unit, classes)]
     if on_gpu:
         parts = resources(connection, scope, unit, diagnosis)
         yield f"<div class=pair>{parts}{_kernels(connection, scope, unit)}</div>"
@@ -275,7 +294,7 @@ _OF_KIND = {"unknown": "unknown_kernel", "graph": "unknown_kernel"}
 """Colour classes of kinds of kernels whose names differ from those of resources."""
 
 
-def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str, classes: Mapping[str, str]) -> str:
     rows, binned = iteration_bars.iteration_rows(connection, scope)
     if len(rows) == 1 and not binned:  # one iteration is the bar of the wall time
         return ""
@@ -289,7 +308,7 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
             continue
         stacks.append(
             [
-                Part(time or 0, key, f"{name}: {_RESOURCES[key].format(unit=unit)} {duration(time)}")
+                Part(time or 0, key, f"{name}: {classes[key].format(unit=unit)} {duration(time)}")
                 for key, time in row["parts"].items()
                 if time or key != "unknown_kernel"
             ]
@@ -301,9 +320,9 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     names = [f"Iteration {row['iteration']}" for row in rows]
     bars = answer.durations(names, walls, stacks, answer.longest_shown(walls))
     times = [part for row in rows for part in (row["parts"] or {}).items()]
-    sums = {key: sum(time or 0 for part, time in times if part == key) for key in _RESOURCES}
+    sums = {key: sum(time or 0 for part, time in times if part == key) for key in classes}
     counted = sum(sums.values())
-    colours = [(key, _RESOURCES[key].format(unit=unit), share(ns / counted)) for key, ns in sums.items() if ns]
+    colours = [(key, classes[key].format(unit=unit), share(ns / counted)) for key, ns in sums.items() if ns]
     return section("Iterations", note, bars + keys(colours))
 
 

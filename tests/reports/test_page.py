@@ -303,7 +303,7 @@ def test_one_long_iteration_is_cut_without_a_diagnosis_too(tmp_path: Path) -> No
     assert "The longest took 100 ms." in bars
     assert bars.count('class="break"') == 1
     # What fills them is named once below.
-    assert "Other, outside of them <b>65.0 %</b>" in bars
+    assert "Not recorded <b>65.0 %</b>" in bars
 
 
 def test_the_report_names_the_time_of_dlprofs_numbers_where_the_sentence_is_about_another(tmp_path: Path) -> None:

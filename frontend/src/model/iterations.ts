@@ -7,7 +7,7 @@ import { COMPUTE, partKinds } from "./parts";
 import { colourOf, ON_GPU, RESOURCES, type ColourClass } from "./resources";
 import { amongNeighbours, type Changes } from "./url_state";
 
-type SplitRow<Row> = Omit<Row, "parts"> & {
+export type SplitRow<Row> = Omit<Row, "parts"> & {
   /** By DLProf's classes, or by the parts of the diagnosis where that tells all iterations; `null` outside the aggregation. */
   parts: Partial<Record<Resource | DiagnosedPart, number | null>> | null;
 };

@@ -2,7 +2,9 @@ import { expect, it } from "vitest";
 
 import type { Diagnosis } from "../api/types";
 import { dashboard, iterationRow } from "../testing/builders";
-import { isWarmUp, stepWithout } from "./step";
+import { isWarmUp, splitRows, stepWithout } from "./step";
+
+const NONE = { tensor_core: 0, unknown_kernel: 0, other_kernel: 0, memory: 0, data_loader: 0, io: 0, cpu: 0, other: 0 };
 
 it("warm-up are the first iterations of the recording, wherever one looks", () => {
   const rows = [5, 6, 7, 8, 9].map((iteration) => iterationRow({ iteration }));
@@ -19,19 +21,9 @@ it("warm-up are the first iterations of the recording, wherever one looks", () =
 });
 
 it("shows in all bars of iterations what is large enough in any of them", () => {
-  const none = {
-    tensor_core: 0,
-    unknown_kernel: 0,
-    other_kernel: 0,
-    memory: 0,
-    data_loader: 0,
-    io: 0,
-    cpu: 0,
-    other: 0,
-  };
   const rows = [
-    iterationRow({ iteration: 0, duration_ns: 1000, parts: { ...none, other_kernel: 985, memory: 8, io: 7 } }),
-    iterationRow({ iteration: 1, duration_ns: 100, parts: { ...none, other_kernel: 90, memory: 10 } }),
+    iterationRow({ iteration: 0, duration_ns: 1000, parts: { ...NONE, other_kernel: 985, memory: 8, io: 7 } }),
+    iterationRow({ iteration: 1, duration_ns: 100, parts: { ...NONE, other_kernel: 90, memory: 10 } }),
   ];
   const step = stepWithout(dashboard({ iterations: { ...dashboard().iterations, rows } }));
   expect(step?.iterations.map(({ segments }) => segments.map(({ label, ns }) => [label, ns]))).toEqual([
@@ -45,4 +37,14 @@ it("shows in all bars of iterations what is large enough in any of them", () => 
       ["Copies, exposed", 10],
     ],
   ]);
+});
+
+it("splits bars by DLProf's classes under the names of parts, as the Dashboard does, where no GPU worked", () => {
+  const rows = [
+    iterationRow({ parts: { ...NONE, tensor_core: null, cpu: 96, other: 4 } }),
+    iterationRow({ parts: null }),
+  ];
+  const split = splitRows(rows, { mean: { devices: {} } } as Diagnosis, dashboard());
+  expect(split?.[0]?.parts).toMatchObject({ host_op: 96, unrecorded: 4, compute_tensor: null });
+  expect(split?.[1]?.parts).toBeNull();
 });

@@ -1,6 +1,6 @@
 /** What the Dashboard's bar and chart of iterations show: a step by its parts, from the diagnosis or, without one, from DLProf's numbers. */
 import type { DashboardResponse, Diagnosis, DiagnosedPart, Resource } from "../api/types";
-import type { PartsByIteration } from "./iterations";
+import { withParts, type IterationRow, type PartsByIteration, type SplitRow } from "./iterations";
 import { formatDuration } from "../format/time";
 import { longestLink } from "./moments";
 import { causesOf, mainDevice, shownParts } from "./parts";
@@ -142,6 +142,26 @@ export function partsByIteration(diagnosis: Diagnosis, data: DashboardResponse):
   if (main === null) return null;
   const number = numberOf(diagnosis, data);
   return new Map(diagnosis.iterations.map((each) => [number(each.index), each.devices[main[0]]?.parts ?? {}]));
+}
+
+/**
+ * The bars split like that of the Dashboard: by the parts of the diagnosis, null where these do not tell all of them; without any
+ * by DLProf's classes under the names of parts, as there.
+ */
+export function splitRows<Row extends IterationRow>(
+  rows: readonly Row[],
+  diagnosis: Diagnosis | null,
+  data: DashboardResponse,
+): SplitRow<Row>[] | null {
+  const parts = diagnosis === null ? null : partsByIteration(diagnosis, data);
+  if (parts !== null) return withParts(rows, parts);
+  return rows.map((row) => ({
+    ...row,
+    parts:
+      row.parts === null
+        ? null
+        : Object.fromEntries(Object.entries(row.parts).map(([key, ns]) => [PART_OF[key as Resource], ns])),
+  }));
 }
 
 /** By DLProf's resource usage, for databases that cannot be diagnosed. */

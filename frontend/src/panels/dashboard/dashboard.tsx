@@ -42,6 +42,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
                 <FirstChanges data={data} diagnosis={diagnosis} />
                 <StepsPanel
                   data={data}
+                  diagnosis={diagnosis}
                   step={step}
                   advised={diagnosis?.findings.some(({ rule }) => rule === NOT_MARKED) ?? false}
                 />

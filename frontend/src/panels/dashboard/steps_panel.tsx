@@ -1,5 +1,5 @@
 /** The iterations beside the answer: as bars of the parts of a step where they are few, else as DLProf's chart of means. */
-import type { DashboardResponse } from "../../api/types";
+import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { StepChart } from "../../components/charts/step_chart";
 import { IterationChart } from "../../components/iteration_chart";
 import { classLabel } from "../../components/iteration_parts";
@@ -10,7 +10,7 @@ import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import type { Step } from "../../model/step";
+import { splitRows, type Step } from "../../model/step";
 
 // On demand: the Dashboard must not wait for the timeline.
 const Strip = lazyView(
@@ -26,12 +26,13 @@ export const NOT_MARKED = "no_iterations_detector";
 
 interface StepsPanelProps {
   data: DashboardResponse;
+  diagnosis: Diagnosis | null;
   step: Step | null;
   /** Whether a finding says how iterations are to be marked. */
   advised: boolean;
 }
 
-export function StepsPanel({ data, step, advised }: StepsPanelProps) {
+export function StepsPanel({ data, diagnosis, step, advised }: StepsPanelProps) {
   const marked = data.iterations.source.kind !== "whole_capture";
   const { total_iterations: total, profiled_iterations: profiled } = data.performance;
   const { rows, unit } = data.iterations;
@@ -91,7 +92,7 @@ export function StepsPanel({ data, step, advised }: StepsPanelProps) {
           to={({ number }) => ({ view: "iterations", "iters.row": String(number) })}
         />
       ) : (
-        <IterationChart rows={rows} label={classLabel(data)} unit={unit} />
+        <IterationChart rows={splitRows(rows, diagnosis, data) ?? rows} label={classLabel(data)} unit={unit} />
       )}
     </Panel>
   );

@@ -1,7 +1,7 @@
 /** Iterations: all of them as bars, which are aggregated, and how to aggregate others. */
 import { useMemo } from "preact/hooks";
 
-import type { DashboardResponse, Diagnosis, IterationBar, IterationsResponse } from "../../api/types";
+import type { DashboardResponse, Diagnosis, IterationsResponse } from "../../api/types";
 import { fetchIterations } from "../../api/client";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { MarkSteps } from "../../components/framework_advice";
@@ -16,9 +16,9 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import { barParts, colourOfClass, withParts, type Bar, type BarClass, type IterationRow } from "../../model/iterations";
+import { barParts, colourOfClass, type Bar, type BarClass, type IterationRow } from "../../model/iterations";
 import { mainDevice } from "../../model/parts";
-import { isWarmUp, partsByIteration, stepOf, type Step } from "../../model/step";
+import { isWarmUp, splitRows, stepOf, type Step } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { excesses } from "../../model/spread";
 import { Bars, plotWidthOf } from "./bars";
@@ -93,12 +93,6 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
       <SelectedIteration data={data} rows={rows ?? iterations.rows} allowed={allowed} />
     </div>
   );
-}
-
-/** The bars with the parts of the diagnosis; null where those do not tell all of them. */
-function splitRows(rows: readonly IterationBar[], diagnosis: Diagnosis | null, data: DashboardResponse): Bar[] | null {
-  const parts = diagnosis === null ? null : partsByIteration(diagnosis, data);
-  return parts === null ? null : withParts(rows, parts);
 }
 
 /** A single iteration lies as a bar, that of the Dashboard: there is none to compare it with. */

@@ -7,9 +7,9 @@ import { classLabel } from "../../components/iteration_parts";
 import { formatCount } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { leavesOut, saidOf } from "../../model/answer";
-import { isFarFrom, medianOf, withParts } from "../../model/iterations";
+import { isFarFrom, medianOf } from "../../model/iterations";
 import { oddOne } from "../../model/spread";
-import { partsByIteration, type Step } from "../../model/step";
+import { splitRows, type Step } from "../../model/step";
 import { overIn } from "./bars";
 import { Include } from "./include";
 
@@ -24,10 +24,7 @@ interface IterationsBandProps {
 export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBandProps) {
   const { average_iteration_ns: mean, wall_clock_ns: wall, profiled_iterations: count } = data.performance;
   const { rows, binned, source } = data.iterations;
-  const odd = useMemo(() => {
-    const split = diagnosis === null ? null : partsByIteration(diagnosis, data);
-    return oddOne((split === null ? null : withParts(rows, split)) ?? rows);
-  }, [rows, diagnosis, data]);
+  const odd = useMemo(() => oddOne(splitRows(rows, diagnosis, data) ?? rows), [rows, diagnosis, data]);
   const [first, last] = [rows[0]?.iteration, rows.at(-1)?.stop_iteration];
   const lengths = rows.filter(({ profiled }) => profiled).map(({ duration_ns: ns }) => ns);
   const median = medianOf(lengths);
