@@ -118,13 +118,12 @@ export function HoverCard({
   const parts = row.parts === null ? [] : barParts({ ...row, profiled: true }, NONE);
   return (
     <div class="hover-card" style={place} aria-hidden="true">
-      <strong>{rowTitle(row)}</strong>
+      <strong>
+        {rowTitle(row)}: {readableAndExact(row.duration_ns)}
+      </strong>
       {note !== "" && <div class="muted">{note}</div>}
       {!row.profiled && <div class="muted">outside the aggregation</div>}
       <dl>
-        <dt>Duration</dt>
-        <dd>{formatDuration(row.duration_ns)}</dd>
-        <dd />
         {parts.map(({ key, ns }) => (
           <>
             <dt>

@@ -27,4 +27,10 @@ describe("the moments of a finding", () => {
     ]);
     expect(momentsOf([])).toEqual([]);
   });
+
+  it("are named with what a number is of", () => {
+    const named = (path: string) => momentsOf([{ ...evidence, path, from_ns: 10, to_ns: 20 }])[0]?.name;
+    expect(named("/model/layers/0")).toBe("layers/0");
+    expect(named("/0")).toBe("0");
+  });
 });

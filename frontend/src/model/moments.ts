@@ -35,8 +35,12 @@ export const momentOf = ({ from_ns: from, to_ns: to, device, path, call, kind }:
         full: inWords(call, path),
       };
 
-const nameOf = (text: string, isSymbol: boolean): string =>
-  isSymbol && !text.startsWith("/") ? shortKernelName(text) : splitPath(text).name;
+function nameOf(text: string, isSymbol: boolean): string {
+  if (isSymbol && !text.startsWith("/")) return shortKernelName(text);
+  const { place, name } = splitPath(text);
+  // The number of a layer alone says nothing: `layers/0`.
+  return /^\d+$/.test(name) ? `${place.split("/").at(-2) ?? ""}/${name}`.replace(/^\//, "") : name;
+}
 
 /** The longest stretches that evidence names, longest first. */
 export const momentsOf = (evidence: readonly DiagnosedEvidence[]): Moment[] =>

@@ -1,2 +1,14 @@
 /*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
+<<<<<<< HEAD:tensorboard_plugin_dlprof/static/assets/properties-B3zjCjgG.js
 import{Ca as e}from"./frame-Dir3j3IF.js";var t=({rows:t})=>e(`dl`,{class:`properties`,children:t.map(([t,n])=>e(`div`,{children:[e(`dt`,{children:t}),e(`dd`,{children:n})]},t))});export{t};
+=======
+<<<<<<< HEAD:tensorboard_plugin_dlprof/static/assets/properties-CufL06Ko.js
+import{ya as e}from"./frame-DQxWKYTk.js";var t=({rows:t})=>e(`dl`,{class:`properties`,children:t.map(([t,n])=>e(`div`,{children:[e(`dt`,{children:t}),e(`dd`,{children:n})]},t))});export{t};
+=======
+<<<<<<<< HEAD:tensorboard_plugin_dlprof/static/assets/properties-AgTPods6.js
+import{ga as e}from"./frame-ifaya8Uv.js";var t=({rows:t})=>e(`dl`,{class:`properties`,children:t.map(([t,n])=>e(`div`,{children:[e(`dt`,{children:t}),e(`dd`,{children:n})]},t))});export{t};
+========
+import{ma as e}from"./frame-BBgRPp1n.js";var t=({rows:t})=>e(`dl`,{class:`properties`,children:t.map(([t,n])=>e(`div`,{children:[e(`dt`,{children:t}),e(`dd`,{children:n})]},t))});export{t};
+>>>>>>>> af354541 (Tell an iteration under the pointer to the nanosecond, in a card that leaves its neighbours free; say what is longest):tensorboard_plugin_dlprof/static/assets/properties-BWC3WL9n.js
+>>>>>>> cb5b6c82 (Tell an iteration under the pointer to the nanosecond, in a card that leaves its neighbours free; say what is longest):tensorboard_plugin_dlprof/static/assets/properties-AgTPods6.js
+>>>>>>> a3bce15b (Tell an iteration under the pointer to the nanosecond, in a card that leaves its neighbours free; say what is longest):tensorboard_plugin_dlprof/static/assets/properties-CufL06Ko.js

@@ -58,7 +58,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
 
 function Change({ finding }: { finding: DiagnosedFinding }) {
   const { gain, heading, title, action, evidence } = finding;
-  const [longest] = momentsOf(evidence);
+  const [longest, ...others] = momentsOf(evidence);
   const moment = longestLink(evidence);
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
@@ -93,7 +93,8 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
           </ViewLink>
           {longest !== undefined && moment !== null && (
             <ViewLink class="more-button" to={moment} tip={`${longest.full}\nOpen this moment in the Timeline`}>
-              Longest: {formatDuration(longest.to - longest.from)} <Icon name="right" />
+              {others.length > 0 ? "Longest on the timeline" : "On the timeline"}:{" "}
+              {formatDuration(longest.to - longest.from)} <Icon name="right" />
             </ViewLink>
           )}
         </span>
