@@ -27,12 +27,12 @@ _MORE_COLOURS = {
     "forward-temporary": ("#92cfa1", "#719c71"),
     "unknown-memory": ("#c4c4c4", "#6a6969"),
     "scale": ("#f1f3f4", "#444444"),
-    "gain-low": ("#f57c00", "#ef6c00"),
-    "gain-high": ("#fabd80", "#935234"),
+    "gain-low": ("#263248", "#dbe7ef"),
+    "gain-high": ("#9db4c0", "#7d909d"),
     "break": ("#ffffff", "#383838"),
 }
 """Parts of a step in which the CPU kept the GPU waiting, as ``frame.css`` has them; what memory holds for a
-short time or from unknown ops, as ``memory_categories.ts`` makes paler; and gains."""
+short time or from unknown ops, as ``memory_categories.ts`` makes paler; and gains, as ``resources.ts`` has them."""
 
 _LIGHT = "--text: #202124; --faint: #5f6368; --line: #dadce0; --ground: #f1f3f4; --panel: #ffffff;"
 _DARK = "--text: #f1f3f4; --faint: #bdc1c6; --line: #5f6368; --ground: #202124; --panel: #383838;"
@@ -59,7 +59,7 @@ details[open] > summary { margin: 0 0 8px; } .amount { float: right; color: var(
 .axis + svg { margin: 2px 0; border-top: 1px solid var(--line); }
 .ends { display: flex; justify-content: space-between; }
 svg .faded { opacity: 0.3; }
-svg .about { fill: none; stroke: #e4741c; stroke-width: 2px; vector-effect: non-scaling-stroke; }
+svg .about { fill: none; stroke: #7d909d; stroke-width: 2px; vector-effect: non-scaling-stroke; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(400px, 1fr)); gap: 0 16px; }
 .pair table { width: 100%; } .pair th:not(:first-child) { text-align: right; }
 .keys { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; padding: 0; list-style: none; }

@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.reports.as_json import write_json
 from tensorboard_plugin_dlprof.reports.as_markdown import write_markdown
 from tensorboard_plugin_dlprof.reports.as_xlsx import write_xlsx
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Unknown, Value
-from tensorboard_plugin_dlprof.reports.html_style import COLOURS
+from tensorboard_plugin_dlprof.reports.html_style import COLOURS, mark_colours
 from tensorboard_plugin_dlprof.reports.launches import printed_shapes
 from tests.reports.writing import Writer, text_of
 from tests.shared_data import REPOSITORY
@@ -185,6 +185,9 @@ def test_the_colours_of_the_page_are_those_of_the_tab() -> None:
     source = (REPOSITORY / "frontend" / "src" / "model" / "resources.ts").read_text(encoding="utf-8")
     result = re.findall(r'(\w+): \{ light: "(#\w+)", dark: "(#\w+)" \}', source)
     assert {name: (light, dark) for name, light, dark in result if name in COLOURS} == COLOURS
+    for name, light, dark in result:
+        if name in {"low", "high"}:
+            assert re.findall(rf"svg \.gain-{name} {{ fill: (#\w+); }}", mark_colours("")) == [light, dark]
 
 
 def test_safe_csv_has_no_formulas() -> None:

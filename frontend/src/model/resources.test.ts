@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   colourOf,
   COLOURS,
+  GAIN,
   colourProperties,
   PANEL_BACKGROUND,
   resourceLabel,
@@ -94,6 +95,20 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
         expect(Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])).toBeGreaterThan(0.06);
   });
 
+  it("of a gain stand out from the panel and from each other, and look like no part of a bar", () => {
+    const [low, high] = [GAIN.low[theme], GAIN.high[theme]];
+    expect(contrast(low, PANEL_BACKGROUND[theme])).toBeGreaterThanOrEqual(3);
+    expect(contrast(low, high)).toBeGreaterThanOrEqual(2.5);
+    for (const matrix of Object.values(VISION))
+      for (const { [theme]: other } of Object.values(COLOURS)) {
+        const [one, two] = [low, other].map((each) => oklab(times(matrix as [Rgb, Rgb, Rgb], linear(each)))) as [
+          Rgb,
+          Rgb,
+        ];
+        expect(Math.hypot(one[0] - two[0], one[1] - two[1], one[2] - two[2])).toBeGreaterThan(0.06);
+      }
+  });
+
   it("are read under the text of a bar", () => {
     const white = (name: string): boolean =>
       theme === "light" ? textOn(colourOf(name as ColourClass)) === "on-dark" : name === "other";
@@ -103,6 +118,7 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
 
   it("reach the style sheet as custom properties", () => {
     expect(colourProperties(theme)).toContain(`--c-tensor-core:${COLOURS.tensor_core[theme]}`);
+    expect(colourProperties(theme)).toContain(`--gain-low:${GAIN.low[theme]}`);
   });
 });
 

@@ -29,6 +29,12 @@ export const COLOURS: Readonly<Record<ColourClass, Colours>> = {
   outside: { light: "#939393", dark: "#929192" },
 };
 
+/** What could be gained, at least and at most: a part of no bar, so that it has the colour of none. */
+export const GAIN: Readonly<Record<"low" | "high", Colours>> = {
+  low: { light: "#263248", dark: "#dbe7ef" },
+  high: { light: "#9db4c0", dark: "#7d909d" },
+};
+
 /** The class whose colour marks, among kernels, those of ops that could be on matrix units and are not. */
 export const KEPT_OFF: ColourClass = "cpu";
 
@@ -123,7 +129,8 @@ export const textOn = (colour: string): "on-dark" | "on-light" => (UNDER_WHITE.h
 
 /** The custom properties of both themes, for the style sheet. */
 export function colourProperties(theme: keyof Colours): string {
-  return Object.entries(COLOURS)
-    .map(([name, colours]) => `--c-${name.replace("_", "-")}:${colours[theme]}`)
-    .join(";");
+  return [
+    ...Object.entries(COLOURS).map(([name, colours]) => `--c-${name.replace("_", "-")}:${colours[theme]}`),
+    ...Object.entries(GAIN).map(([name, colours]) => `--gain-${name}:${colours[theme]}`),
+  ].join(";");
 }

@@ -349,7 +349,10 @@ function Captions({ placed, hidden, odd, label, whyOutside, grips, topNs, plotWi
       over === 0 ? formatDuration(row.duration_ns) : `${over < 0 ? MINUS : "+"}${formatDuration(Math.abs(over))}`;
     const top = cut ? 0 : plotHeight * (1 - Math.min(drawnNs(row, hidden) / topNs, 1));
     const outside = row.profiled ? "" : whyOutside(row);
-    const lines = [[size, outside].filter(Boolean).join(", "), partIn(odd.get(row.iteration), label)].filter(Boolean);
+    const part = partIn(odd.get(row.iteration), label);
+    // Where no part is most of the difference, that is what is known of it.
+    const reason = part === "" && over !== 0 && row.parts !== null ? "several parts" : part;
+    const lines = [[size, outside].filter(Boolean).join(", "), reason].filter(Boolean);
     return { row, cut, over: Math.abs(over), lines, left: x, right: x + width, top, bottom: plotHeight };
   });
   const inOrder = bars.filter(({ over, cut }) => over > 0 || cut).sort((a, b) => b.over - a.over);
