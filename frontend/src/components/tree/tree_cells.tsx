@@ -5,7 +5,7 @@ import { formatDuration, readableAndExact, type TimeUnit } from "../../format/ti
 import { inUnit } from "../../format/unit";
 import { causesTip } from "../../model/causes";
 import { type Change } from "../../model/comparison";
-import { arrowOf, directionOf, isSmall, signedDuration } from "../../model/change";
+import { arrowOf, directionOf, isSmall, signedAmount, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
 import {
@@ -163,7 +163,7 @@ function ChangeCell({ change, unit }: { change: Change | null; unit: TimeUnit | 
       data-tip={`${formatDuration(change.a_ns)} → ${formatDuration(change.b_ns)}`}
     >
       {isSmall(change.a_ns, ns) ? "" : `${arrowOf(ns)} `}
-      {unit === undefined ? signedDuration(ns) : `${ns > 0 ? "+" : ""}${inUnit(ns, unit)}`}
+      {unit === undefined ? signedDuration(ns) : signedAmount(ns, inUnit(ns, unit))}
     </span>
   );
 }

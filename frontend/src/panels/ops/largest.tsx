@@ -130,6 +130,12 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const [first] = longest;
   return (
     <>
+      {query.data === null && query.error === null && (
+        // Room for the sentence, so that nothing moves once it is known.
+        <header class="headline" aria-hidden="true">
+          <h2>&nbsp;</h2>
+        </header>
+      )}
       {first !== undefined && whole > 0 && (
         <header class="headline">
           <h2>

@@ -67,6 +67,9 @@ const TABLES: Readonly<Record<Grouping, Grouped>> = {
   none: { table: "ops", name: "ops", title: "Ops", noun: "ops", key: "op_id" },
 };
 
+/** Most tables of Ops fill a page: so much room is kept while they are loaded. */
+const PAGE_SIZE = 25;
+
 const NO_OPS = "This profile has no ops. Record with NVTX markers or with the PyTorch profiler's CPU activities.";
 const NO_KERNELS = "This recording holds no kernels.";
 
@@ -119,6 +122,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
             title={title}
             noun={noun}
             summed
+            rows={PAGE_SIZE}
             links={links}
             empty={by === "kernel" ? NO_KERNELS : NO_OPS}
             selectable
