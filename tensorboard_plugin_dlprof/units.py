@@ -50,15 +50,18 @@ def column_unit(times_ns: Iterable[float | None]) -> tuple[str, int]:
 
 
 def in_unit(time_ns: float, unit_ns: int) -> str:
-    """A duration in the unit of its column: three digits, but no more than three decimals; tiny ones ``<0.001``."""
+    """A duration in the unit of its column, as on the pages: three digits, but no more than three decimals, and of what
+    is less than a hundredth two digits; tiny ones ``<0.0001``."""
     value = abs(time_ns) / unit_ns
     sign = "-" if time_ns < 0 else ""
     if value == 0:
         return "0"
-    if value < 0.0005:
-        return f"{sign}<0.001"
     if unit_ns == 1:
         return f"{time_ns:,.0f}"
+    if value < 0.0001:
+        return f"{sign}<0.0001"
+    if value < 0.00995:
+        return f"{sign}{rounded(value, 1 - math.floor(math.log10(float(f'{value:.2g}'))))}"
     return f"{sign}{rounded(value, 3) if value < 0.9995 else three_digits(value)}"
 
 

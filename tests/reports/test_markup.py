@@ -29,14 +29,14 @@ def test_shares_have_one_decimal(fraction: float | None, text: str) -> None:
 @pytest.mark.parametrize(
     ("times_ns", "unit", "texts"),
     [
-        ([17_400_000, 793_000, 400, None], "ms", ["17.4", "0.793", "<0.001"]),
+        ([17_400_000, 793_000, 400, None], "ms", ["17.4", "0.793", "0.00040"]),
         ([-26_200_000, 0, 1_234_000_000], "s", ["-0.026", "0", "1.23"]),
-        ([999_600, -1_500], "ms", ["1.00", "-0.002"]),
+        ([999_600, -1_500], "ms", ["1.00", "-0.0015"]),
         ([840, 3], "ns", ["840", "3"]),
     ],
 )
 def test_a_column_has_the_unit_of_its_largest_time(times_ns: list[int | None], unit: str, texts: list[str]) -> None:
-    """Of three digits, but no more than three decimals, as ``format/time.ts`` writes them."""
+    """With the digits of ``format/unit.ts``."""
     name, length = column_unit(times_ns)
     assert (name, [in_unit(time, length) for time in times_ns if time is not None]) == (unit, texts)
 

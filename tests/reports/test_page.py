@@ -127,7 +127,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     ]
     assert places == sorted(places)
     assert f"<p class=answer>{plain(answer(result['headline']))}</p>" in text
-    assert "0.001 to 2.00 µs<div class=faint>10.0 to 20.0 %</div>" in text
+    assert "0.0010 to 2.00 µs<div class=faint>10.0 to 20.0 %</div>" in text
     assert "Times are means of " in text
     assert text.count(f" in {result['mean']['iterations']} iterations") == 2, "what is a sum says so"
     left_out = set(re.findall(r"<title>([^<]*), left out of the means: ", text))
