@@ -151,7 +151,8 @@ def _text(answer: Mapping[str, Any], top: int) -> str:
     is_rank = answer["knows_ranks"]
     for each in answer["verdict"]["runners_up"]:
         name = f"rank {each['rank']}" if is_rank else f"process {each['rank'] + 1}"
-        lines.append(f"  also {name}: about {_time(each['own_delay_ns'])} ({percentage(each['share'])})")
+        share = percentage(each["cost_ns"] / answer["median_iteration_ns"])
+        lines.append(f"  also {name}: about {_time(each['cost_ns'])} ({share})")
     lines += ["", f"Iteration {_time(answer['median_iteration_ns'])} (median). {answer['clocks']['sentence']}", ""]
     ranks = sorted(answer["ranks"], key=lambda row: -(row["own_delay_ns"] or 0))
     lines += _table(

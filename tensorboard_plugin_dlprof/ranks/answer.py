@@ -79,6 +79,7 @@ def answer_of(
             "cause": first.cause if first is not None else None,
             "detail": first.detail or None if first is not None else None,
             "own_delay_ns": first.own_delay_ns if first is not None else None,
+            "cost_ns": first.cost_ns if first is not None else None,
             "share": first.share if first is not None else None,
             "sentence": verdict.sentence,
             "judged": verdict.judged,

@@ -74,7 +74,7 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
         return []
     first = verdict.suspects[0]
     ranks = [each.rank for each in verdict.suspects]
-    gain = first.own_delay_ns - (verdict.suspects[1].own_delay_ns if len(ranks) > 1 and verdict.stage is None else 0)
+    gain = first.cost_ns - (verdict.suspects[1].cost_ns if len(ranks) > 1 and verdict.stage is None else 0)
     evidence = {"own_delay_ns": first.own_delay_ns, "share": first.share, "cause": first.cause, "ratio": first.ratio}
     severity = 3 if first.share >= 2 * thresholds.NAMED_FRACTION else 2
     if verdict.stage is not None:
@@ -83,11 +83,11 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
     if first.cause == "link":
         advice = "Look at its network or NVLink counters (nvidia-smi nvlink -e, ibstat), and at what shares the link."
         text = f"{verdict.sentence} {advice}"
-        return [_finding("slow_link", severity, "A link is slow", text, ranks, first.own_delay_ns, evidence)]
+        return [_finding("slow_link", severity, "A link is slow", text, ranks, first.cost_ns, evidence)]
     text = f"{verdict.sentence} {_ADVICE.get(first.detail, '')}".strip()
     if verdict.host:
         title = f"Host {verdict.host} is slow"
-        return [_finding("straggler", severity, title, text, ranks, first.own_delay_ns, evidence)]
+        return [_finding("straggler", severity, title, text, ranks, first.cost_ns, evidence)]
     is_large = first.share >= _STRAGGLER_FRACTION
     title = f"{short_rank_name(facts.job, first.rank)} {'is a straggler' if is_large else 'delays the others a little'}"
     return [_finding("straggler", severity, title, text, ranks, max(gain, 0), evidence)]

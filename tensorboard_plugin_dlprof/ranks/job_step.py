@@ -144,13 +144,11 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
     judged = evidence(job, matches, times, delays, position, cells)
     delays, position = judged.of_operations, judged.of_operations_iteration
     has_waits = any(each.used.any() for each in sequences)
-    lost = most_lost(job, cells.measures["exposed_wait"], cells.measures["exposed_unmatched"])
     own = cells.measures["own_delay"]
     if has_waits:
         inside = position >= 0
         own[cells.measures["duration"] >= 0] = 0
         np.add.at(own, (delays.member[inside], position[inside]), delays.own_delay_ns[inside])
-        np.minimum(own, lost, out=own)
     groups = groups_of(job, matches)
     dimensions, coordinates = dimensions_of(job, groups)
     stages = stages_of(job, dimensions, coordinates)
@@ -179,8 +177,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         dimensions=dimensions,
         coordinates=coordinates,
         compute_ns=cells.measures["compute"],
-        own_delay_ns=own,
-        most_lost_ns=lost,
+        most_lost_ns=most_lost(job, cells.measures["exposed_wait"], cells.measures["exposed_unmatched"]),
     )
     verdict = judge(facts)
     warnings = [*job.warnings, *clocks.warnings]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
-from tensorboard_plugin_dlprof.ranks.cells import most_lost
 from tensorboard_plugin_dlprof.ranks.clocks import Clocks
 from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
@@ -32,11 +31,6 @@ def rank_rows(
     count = len(job.members)
     own = np.zeros(count, np.int64)
     np.add.at(own, delays.member, delays.own_delay_ns)
-    waiting, unmatched = (
-        np.array([of.wait_ns[:1].sum() for of in exposed]),
-        np.array([of.unmatched_ns[:1].sum() for of in exposed]),
-    )
-    own = np.minimum(own, most_lost(job, waiting, unmatched))
     last = np.zeros(count, np.int64)
     for each, of in zip(sequences, times, strict=True):
         late = late_in(each, of)

@@ -39,8 +39,10 @@ class Suspect(msgspec.Struct, frozen=True):
     """``slow GPU``, ``more work``, ...; empty if unknown."""
     own_delay_ns: int
     """Mean of an iteration."""
+    cost_ns: int
+    """What of it the others waited for while they computed nothing, at most; mean of an iteration."""
     share: float
-    """Of the median iteration."""
+    """The own delay, of the median iteration."""
     iterations: int
     """Iterations in which it is delayed that much."""
     ratio: float | None = None
@@ -82,8 +84,6 @@ class Facts(msgspec.Struct, frozen=True):
     coordinates: dict[int, tuple[int, ...]]
     compute_ns: Int64s
     """What each rank computes in each iteration: shape (ranks, iterations); below 0 if unknown."""
-    own_delay_ns: Int64s
-    """Likewise, the own delay of each at single operations, as the tables have it."""
     most_lost_ns: Int64s
     """Likewise, the most that each can cost the others."""
     whole_iterations: Callable[[], tuple[Delays, Int64s, Comparisons]]
@@ -180,7 +180,15 @@ def _per_iteration(facts: Facts, delay_ns: Int64s) -> Int64s:
     own = delay_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delay_ns)
     inside = facts.iteration >= 0
     np.add.at(sums, (delays.member[inside], facts.iteration[inside]), own[inside])
-    return np.minimum(sums, facts.most_lost_ns) if facts.iterations else sums
+    return sums
+
+
+def _costs(facts: Facts, cells: Int64s) -> npt.NDArray[np.float64]:
+    """What of the delays of each rank in each iteration others waited for, mean of an iteration: behind overlapped
+    collectives peers compute while they wait, and the same lag shows at each of them."""
+    lost = np.minimum(cells, facts.most_lost_ns) if facts.iterations else cells
+    mean: npt.NDArray[np.float64] = lost.sum(1) / cells.shape[1]
+    return mean
 
 
 def _leaders(facts: Facts) -> Int64s:
@@ -211,11 +219,8 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     named = np.array([place for place in named.tolist() if not noise_explains(comparisons, place)], np.int64)
     if not len(named):
         return None
-    own = facts.own_delay_ns  # the number of the tables, unless other delays were asked
-    if facts.is_of_iterations or facts.is_from_start:
-        own = _per_iteration(facts, facts.delays.own_delay_ns)
-    mean = np.maximum(own, 0).sum(1) / cells.shape[1]
-    suspects = {int(place): _suspect(facts, int(place), float(mean[place]), int(often[place])) for place in named}
+    own = _per_iteration(facts, facts.delays.own_delay_ns)
+    suspects = {int(place): _suspect(facts, int(place), own, int(often[place])) for place in named}
     lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
     sentence = _sentence(facts, lasting[0])
     if facts.is_of_iterations:
@@ -236,8 +241,9 @@ def _typical(values: npt.NDArray[np.float64]) -> float:
     return float(np.sort(values)[(len(values) - 1) // 2]) if len(values) else 0.0
 
 
-def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
-    delays = facts.delays
+def _suspect(facts: Facts, place: int, own: Int64s, often: int) -> Suspect:
+    """A rank by its place; ``own`` are the delays of all in each iteration."""
+    delays, mean = facts.delays, float(own[place].sum()) / own.shape[1]
     rows = np.flatnonzero((delays.member == place) & (facts.iteration >= 0))
     later = rows[facts.iteration[rows] > 0]
     if 2 * int(delays.fresh_ns[later].sum()) >= int(delays.fresh_ns[rows].sum()):
@@ -263,9 +269,8 @@ def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
             detail = "launched work waits"
     else:
         cause = "mixed"
-    return Suspect(
-        facts.job.members[place].rank, cause, detail, int(mean), mean / facts.median_iteration_ns, often, ratio
-    )
+    cost, share = int(_costs(facts, own)[place]), mean / facts.median_iteration_ns
+    return Suspect(facts.job.members[place].rank, cause, detail, int(mean), cost, share, often, ratio)
 
 
 def _of_kernels(delays: Delays, rows: Int64s) -> tuple[str, float | None]:
@@ -303,14 +308,17 @@ def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
         return None
     if any(noise_explains(comparisons, place, places) for place in places):
         return None
-    suspects = [_suspect(whole, place, float(mean[place]), int(often[place])) for place in places]
+    suspects = [_suspect(whole, place, cells, int(often[place])) for place in places]
     causes = {each.cause for each in suspects}
     details = {each.detail for each in suspects}
     cause = causes.pop() if len(causes) == 1 else "mixed"
     detail = details.pop() if len(details) == 1 else ""
-    cost = float(np.mean([each.own_delay_ns for each in suspects]))
-    share = cost / facts.median_iteration_ns
-    suspects = [replace(each, cause=cause, detail=detail, own_delay_ns=int(cost), share=share) for each in suspects]
+    own, cost = (float(np.mean(each)) for each in zip(*((of.own_delay_ns, of.cost_ns) for of in suspects), strict=True))
+    share = own / facts.median_iteration_ns
+    suspects = [
+        replace(each, cause=cause, detail=detail, own_delay_ns=int(own), cost_ns=int(cost), share=share)
+        for each in suspects
+    ]
     ratios = [each.ratio for each in suspects if each.ratio is not None]
     reason = {**_OF_HOSTS, "slow GPU": "their kernels run longer than the same kernels elsewhere"}.get(
         detail, _OF_HOSTS[cause]
@@ -318,8 +326,9 @@ def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
     if detail == "slow GPU" and ratios:
         reason = f"their kernels run {float(np.median(ratios)):.2g} times as long as the same kernels elsewhere"
     sentence = (
-        f"Host {host} costs about {short_duration(cost)} of {_iteration(facts)} ({percentage(share)}), with all of its "
-        f"{len(places)} ranks: {reason}. Whole iterations were compared, as its ranks wait for each other."
+        f"Host {host} costs about {short_duration(cost)} of {_iteration(facts)} "
+        f"({percentage(cost / facts.median_iteration_ns)}), with all of its {len(places)} ranks: {reason}. "
+        "Whole iterations were compared, as its ranks wait for each other."
     )
     return Verdict(sentence, suspects, host=host)
 
@@ -355,8 +364,8 @@ def _sentence(facts: Facts, suspect: Suspect) -> str:
     elif suspect.detail == "more work":
         reason = "it runs more or larger kernels than its peers"
     return (
-        f"{rank_name(facts.job, suspect.rank)} costs about {short_duration(suspect.own_delay_ns)} of "
-        f"{_iteration(facts)} ({percentage(suspect.share)}): {reason}."
+        f"{rank_name(facts.job, suspect.rank)} costs about {short_duration(suspect.cost_ns)} of {_iteration(facts)} "
+        f"({percentage(suspect.cost_ns / facts.median_iteration_ns)}): {reason}."
     )
 
 
@@ -419,6 +428,7 @@ def _slow_stage(facts: Facts) -> Verdict | None:
             "compute",
             "stage",
             int(time),
+            int(time),
             time / facts.median_iteration_ns,
             facts.iterations,
         )
@@ -448,5 +458,7 @@ def _slow_link(facts: Facts) -> Verdict | None:
         f"The link of {name} is slow: its collectives take {slow.ratio:.2g} times as long as those of other groups, "
         f"about {short_duration(mean)} of {_iteration(facts)} ({percentage(share)})."
     )
-    suspects = [Suspect(rank, "link", "slow link", int(mean), share, facts.iterations, slow.ratio) for rank in ranks]
+    suspects = [
+        Suspect(rank, "link", "slow link", int(mean), int(mean), share, facts.iterations, slow.ratio) for rank in ranks
+    ]
     return Verdict(sentence, suspects, host=slow.host)

@@ -1044,6 +1044,8 @@ export interface JobSuspect {
   cause: string;
   detail: string;
   own_delay_ns: number;
+  /** What of it the others waited for while they computed nothing, at most. */
+  cost_ns: number;
   share: number;
   iterations: number;
   ratio: number | null;
@@ -1055,6 +1057,8 @@ export interface JobVerdict {
   cause: string | null;
   detail: string | null;
   own_delay_ns: number | null;
+  /** What of it the others waited for while they computed nothing, at most. */
+  cost_ns: number | null;
   share: number | null;
   sentence: string;
   judged: boolean;

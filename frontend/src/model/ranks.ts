@@ -2,11 +2,7 @@
 import type { JobCells, JobCollectiveDetail, JobCollectiveStats, RankJob } from "../api/types";
 
 export const MEASURES = [
-  [
-    "own_delay",
-    "Own delay",
-    "Time that the rank itself took longer than its peers, whatever its neighbours cost it, as far as others waited for it.",
-  ],
+  ["own_delay", "Own delay", "Time that the rank itself took longer than its peers, whatever its neighbours cost it."],
   ["exposed_wait", "Waiting", "Waiting for other ranks in collectives, while nothing is computed."],
   ["exposed_transfer", "Transfer", "Transferring data between GPUs, while nothing is computed."],
   ["compute", "Compute", "At least one kernel computes."],

@@ -23,6 +23,8 @@ class Suspect(Struct):
     cause: str
     detail: Text
     own_delay_ns: Ns
+    cost_ns: Ns
+    """What of it the others waited for while they computed nothing, at most."""
     share: Fraction
     iterations: int
     ratio: float | None
@@ -35,6 +37,8 @@ class Verdict(Struct):
     cause: str | None
     detail: str | None
     own_delay_ns: Ns | None
+    cost_ns: Ns | None
+    """What of it the others waited for while they computed nothing, at most."""
     share: Fraction | None
     sentence: str
     judged: bool

@@ -6,7 +6,7 @@ import { useOneStop } from "../../components/walking";
 import { formatCount, formatCounted, formatRanges, withoutSteps } from "../../format/number";
 import { Headline } from "../../components/sentence";
 import { typeset } from "../../format/sentence";
-import { formatShare } from "../../format/share";
+import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useUrl } from "../../frame/url";
 import { hasUnmatched, isAllMatched, rankLabel } from "../../model/ranks";
@@ -92,9 +92,10 @@ function Verdict({ job, marked, warmUp }: VerdictProps) {
             Show the collective
           </ViewLink>
         )}
-        {verdict.runners_up.map(({ rank, own_delay_ns: delay, share }) => (
+        {verdict.runners_up.map(({ rank, cost_ns: cost }) => (
           <span key={rank}>
-            Also <RankLink job={job} rank={rank} />: about {formatDuration(delay)} ({formatShare(share)})
+            Also <RankLink job={job} rank={rank} />: about {formatDuration(cost)} (
+            {formatShare(shareOf(cost, job.median_iteration_ns))})
           </span>
         ))}
       </p>
