@@ -14,8 +14,8 @@ from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, stor
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, KINDS, STAYS, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import answer
+from tensorboard_plugin_dlprof.memory.peak import peak_of
 from tensorboard_plugin_dlprof.memory.stored import GROUP, RETURNED, TAKEN
-from tensorboard_plugin_dlprof.memory.typical import main_peak
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _LARGEST = 500
@@ -35,11 +35,11 @@ def write_memory(con: sqlite3.Connection, profile: Profile) -> None:
         rows = [(int(device), result["headline"], json.dumps(each)) for device, each in result["devices"].items()]
         insert_rows(con, "memory_answers", ("device_id", "headline", "answer"), rows)
     for history in profile.memory_histories:
-        write_history(con, history, main_peak(profile, history).state)
+        write_history(con, history)
 
 
-def write_history(con: sqlite3.Connection, history: History, peak: int) -> None:
-    """Store the memory of one GPU, whose peak is in a state."""
+def write_history(con: sqlite3.Connection, history: History) -> None:
+    """Store the memory of one GPU."""
     device = history.device
     has_reserved = bool((history.reserved_bytes >= 0).all())
     facts: dict[str, int | str | None] = {
@@ -59,7 +59,7 @@ def write_history(con: sqlite3.Connection, history: History, peak: int) -> None:
     reserved = history.reserved_bytes if has_reserved else np.zeros(states, np.int64)
     _write_states(con, history, [time, history.in_use_bytes, reserved])
     _write_blocks(con, device, history.blocks, states)
-    _write_largest(con, history, peak)
+    _write_largest(con, history)
     ops = _op_ids(history)
     owners = [(device, number, storable(owner), ops[number]) for number, owner in enumerate(history.owners)]
     insert_rows(con, "memory_owners", ("device_id", "number", "path", "read_only_ops_id"), owners)
@@ -104,8 +104,8 @@ def _write_phases(con: sqlite3.Connection, history: History) -> None:
     insert_rows(con, "memory_phases", ("device_id", "start", "stop", "phase"), [(history.device, *row) for row in rows])
 
 
-def _write_largest(con: sqlite3.Connection, history: History, state: int) -> None:
-    blocks = history.blocks
+def _write_largest(con: sqlite3.Connection, history: History) -> None:
+    blocks, state = history.blocks, peak_of(history).state
     at_peak = (blocks.allocated < state) & (blocks.freed >= state)
     ops = _op_ids(history)
     rows = []

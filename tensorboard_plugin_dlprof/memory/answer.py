@@ -22,7 +22,6 @@ from tensorboard_plugin_dlprof.memory.peak import (
     peak_of,
     time_of,
 )
-from tensorboard_plugin_dlprof.memory.typical import main_peak
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tensorboard_plugin_dlprof.units import percentage, shares, size
 
@@ -84,7 +83,7 @@ def headline(profile: Profile) -> str:
     if not profile.memory_histories:
         return not_recorded(profile.info.source_format, profile.info.recorded)
     history = max(profile.memory_histories, key=lambda each: int(each.in_use_bytes.max()))
-    peak = main_peak(profile, history)
+    peak = peak_of(history)
     held = by_category(history, peak.state)
     parts = zip(held, shares([each.num_bytes for each in held], peak.in_use_bytes), strict=True)
     # All of it is taken from the driver; what is next to nothing is in the table.
@@ -136,7 +135,7 @@ def _reached_in(history: History, peak: Peak) -> str:
 
 
 def _device(profile: Profile, history: History, candidate: IterationCandidate, at_ns: int | None) -> dict[str, Any]:
-    peak = main_peak(profile, history)
+    peak = peak_of(history)
     state = peak.state if at_ns is None else state_at(history, at_ns)
     reserved = bool((history.reserved_bytes >= 0).all())
     iterations = _iterations(history, candidate) if len(history.time_ns) and profile.kernels.op.size else []

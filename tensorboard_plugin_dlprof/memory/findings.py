@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
+from tensorboard_plugin_dlprof.aggregation.selection import Selection, choose_range, iteration_of
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, EXPANDABLE, FREE, STAYS, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.leak import Leak
-from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, open_blocks, owners_in, repeated
-from tensorboard_plugin_dlprof.memory.typical import main_peak, typical_iterations
+from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, open_blocks, owners_in, peak_of, repeated
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import percentage, short_duration, size
 
@@ -82,6 +82,11 @@ def _finding(
         "evidence": list(evidence),
         "overlaps_with": [],
     }
+
+
+def _typical_iterations(profile: Profile) -> Bools:
+    """Which iterations are aggregated at first: what takes time in others says little of a step."""
+    return choose_range(profile, profile.iterations[0], Selection(typical=True))
 
 
 def _held_rows(history: History, state: int) -> list[dict[str, Any]]:
@@ -194,7 +199,7 @@ def _limit(profile: Profile, history: History, of_torch: bool) -> list[dict[str,
     most = int(history.reserved_bytes.max())
     if not history.capacity_bytes or most <= NEAR_FRACTION * history.capacity_bytes:
         return []
-    peak = main_peak(profile, history)
+    peak = peak_of(history)
     held = by_category(history, peak.state)[0]
     largest, hot = held.name, _hot_module(profile, history)
     checkpoint = (
@@ -221,8 +226,8 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     hot = _hot_module(profile, history)
     if hot is None:
         return []
-    whole, candidate = main_peak(profile, history).in_use_bytes, profile.iterations[0]
-    own = typical_iterations(profile)
+    whole, candidate = peak_of(history).in_use_bytes, profile.iterations[0]
+    own = _typical_iterations(profile)
     share = hot.cost_ns / max(int((candidate.stop_ns - candidate.start_ns)[own].sum()) // int(own.sum()), 1)
     of_iteration = "of each iteration" if candidate.source != "whole_capture" else "of the recording"
     title = (
@@ -272,7 +277,7 @@ class _Hot(NamedTuple):
 def _hot_module(profile: Profile, history: History) -> _Hot | None:
     """The type of module whose activations are a large part of the peak and cost least to compute again, by the byte;
     of modules in one another the innermost that holds as much. None where there is none, or no backward pass."""
-    peak = main_peak(profile, history)
+    peak = peak_of(history)
     if peak.in_use_bytes <= 0 or not any(op.direction == BACKWARD for op in profile.ops):
         return None
     holds = _by_module(_activations_by_owner(history, peak.state).items())
@@ -281,7 +286,7 @@ def _hot_module(profile: Profile, history: History) -> _Hot | None:
     if not innermost:
         return None
     kernels, candidate = profile.kernels, profile.iterations[0]
-    is_typical = typical_iterations(profile)
+    is_typical = _typical_iterations(profile)
     iteration = iteration_of(kernels.api_start_ns, candidate)
     own = (kernels.op >= 0) & (iteration >= 0) & is_typical[iteration]
     time_ns = np.zeros(len(profile.ops), np.int64)
@@ -315,7 +320,7 @@ def _activations_by_owner(history: History, state: int) -> dict[str, int]:
 
 def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     """Activations of ops that could compute in 16 bits, but do in 32."""
-    peak = main_peak(profile, history)
+    peak = peak_of(history)
     held = _activations_by_owner(history, peak.state)
     if not any(op.direction == BACKWARD for op in profile.ops):
         return []

@@ -63,10 +63,11 @@ def test_window_and_moment_are_in_the_link(page: Page, snapshot: TensorBoard) ->
 
 
 def test_a_warm_up_does_not_take_the_width_of_the_curve(page: Page, tensorboard: TensorBoard) -> None:
-    """The curve begins with the typical iterations, as the Timeline does; what is listed is of the recording's peak."""
+    """The curve begins with the typical iterations, as the Timeline does, where they reach the peak, too; the sentence
+    and what is listed are of its first moment."""
     page.goto(tensorboard.page(run="amp", view="memory"))
     curve = page.locator("svg.memory-curve")
-    expect(page.locator(".headline h2")).to_contain_text("in iteration 2")
+    expect(page.locator(".headline h2")).to_contain_text("in iteration 1")
     expect(curve).to_contain_text("peak")
     expect(curve).to_contain_text("iteration 5")
     expect(curve).not_to_contain_text("0 s")

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.database.memory_rows import write_history
 from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, VIEW_SCRIPTS, run
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History
 from tensorboard_plugin_dlprof.memory.pairing import pair
-from tensorboard_plugin_dlprof.memory.peak import by_category, peak_of
+from tensorboard_plugin_dlprof.memory.peak import by_category
 from tensorboard_plugin_dlprof.memory.stored import MOST_STATES, devices_of, open_blocks_of, read_states, state_of
 from tensorboard_plugin_dlprof.queries.memory import memory_at, memory_curve
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -55,7 +55,7 @@ def stored(history: History) -> sqlite3.Connection:
     """A database with a history."""
     con = sqlite3.connect(":memory:")
     run(con, *TABLE_SCRIPTS, *VIEW_SCRIPTS)
-    write_history(con, history, peak_of(history).state)
+    write_history(con, history)
     return con
 
 

@@ -27,7 +27,7 @@ import { categoryColour } from "../../model/memory_categories";
 import { shownAtFirst } from "../../model/timeline";
 import { wholeNumber } from "../../model/url_state";
 import { HeldBlocks } from "./held_blocks";
-import { isWithin, MemoryCurve, useMemoryRange, WholeRecording, type Opening } from "./memory_curve";
+import { isWithin, MemoryCurve, peaksOf, useMemoryRange, WholeRecording, type Opening } from "./memory_curve";
 import { Segments } from "./segments";
 
 /** Where a sentence of the headline ends and another begins. */
@@ -95,7 +95,7 @@ export function Memory({ data }: { data: DashboardResponse }) {
   );
 }
 
-/** The typical iterations, where these are shown at first as on the Timeline, and the peak is in them; else all of the recording. */
+/** The typical iterations, where these are shown at first as on the Timeline, and reach the peak; else all of the recording. */
 function openingOf({ rows, source }: DashboardResponse["iterations"], device: MemoryDevice): Opening | null {
   const counted = rows.map(({ profiled }) => profiled);
   const [first, last] = [counted.indexOf(true), counted.lastIndexOf(true)];
@@ -104,7 +104,7 @@ function openingOf({ rows, source }: DashboardResponse["iterations"], device: Me
   if (source.kind === "whole_capture" || start === null || from === null || latest === null) return null;
   const whole = { from: start, to: latest + (rows.at(-1)?.duration_ns ?? 0) };
   const part = shownAtFirst({ from, to: begin(last + 1) ?? whole.to }, whole);
-  return part !== whole && device.peak_ns !== null && isWithin(device.peak_ns, part) ? { part, whole } : null;
+  return part !== whole && peaksOf(device).some((at) => isWithin(at, part)) ? { part, whole } : null;
 }
 
 /** The GPU that holds most, which the headline is about; undefined where none was recorded. */

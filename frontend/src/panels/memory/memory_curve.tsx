@@ -118,7 +118,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
   const drawn = layers.map(({ category }) => category);
   const downwards = [...drawn].reverse();
   const iterations = unit === "ns" ? ticksOf(device.iterations, from, to, inner) : [];
-  const marks = marksOf(device, unit === "ns").filter(({ at }) => at >= from && at <= to);
+  const marks = marksOf(device, unit === "ns", { from, to });
   const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
   const plotTop = namesTop + NAMES * Math.max(...marks.map(({ row }) => row + 1), 1);
   const y = (bytes: number): number => plotTop + (1 - bytes / top) * (HEIGHT - plotTop - BOTTOM);
@@ -438,15 +438,22 @@ function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width
   );
 }
 
+/** When the peak is reached: its first moment, and that of each iteration that reaches it, too. */
+export const peaksOf = ({ peak_ns: first, peak_bytes: most, iterations }: MemoryDevice): number[] =>
+  [first, ...iterations.filter(({ peak_bytes: peak }) => peak === most).map(({ peak_ns: at }) => at)].flatMap((at) =>
+    at === null ? [] : [at],
+  );
+
 /** The peak, and allocations that failed, on the axis of the curve; the rows of their names count from the curve up. */
-function marksOf(device: MemoryDevice, timed: boolean): { at: number; name: string; row: number }[] {
+function marksOf(device: MemoryDevice, timed: boolean, view: View): { at: number; name: string; row: number }[] {
   const of = (time: number | null, event: number | null): number | null => (timed ? time : event);
+  const peaks = timed ? peaksOf(device) : [device.peak_event ?? -1];
   return [
-    { at: of(device.peak_ns, device.peak_event), name: "peak", row: 0 },
+    { at: peaks.find((at) => isWithin(at, view)) ?? null, name: "peak", row: 0 },
     ...device.out_of_memory
       .slice(0, MOST_MARKS)
       .map(({ time_ns: time, event }) => ({ at: of(time, event), name: "out of memory", row: 1 })),
-  ].flatMap(({ at, ...mark }) => (at === null ? [] : [{ at, ...mark }]));
+  ].flatMap(({ at, ...mark }) => (at === null || !isWithin(at, view) ? [] : [{ at, ...mark }]));
 }
 
 /** Where iterations begin in the window, as many as have room for their names. */
