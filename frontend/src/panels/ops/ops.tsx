@@ -127,7 +127,6 @@ export function Ops({ data }: { data: DashboardResponse }) {
             empty={by === "kernel" ? NO_KERNELS : NO_OPS}
             selectable
             below={below}
-            // DLProf's own tables are whole, and the row of a link is among those shown.
             tools={
               by === "kernel" &&
               (url.base ?? "") !== "" && (
@@ -139,6 +138,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
                 </span>
               )
             }
+            // DLProf's own tables are whole, and the row of a link is among those shown.
             timed={(by === "path" || by === "op") && (row === undefined || numberOf(row, "gpu_time_ns") !== 0)}
             {...(by === "none" ? { causes: true } : {})}
             {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
