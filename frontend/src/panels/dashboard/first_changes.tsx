@@ -11,6 +11,7 @@ import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { firstClause, firstOf, gainTime, rangeText, scaleSaid, withoutGain } from "../../model/findings";
 import { withCode } from "../../model/links";
+import { hasGpuWork } from "../../model/headline";
 import { longestLink, momentsOf } from "../../model/moments";
 import { blamedPart } from "../../model/parts";
 
@@ -21,19 +22,22 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
   const row = useOneStop<HTMLOListElement>();
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;
-  // The sentence above says that nothing was found.
-  if (count === 0) return null;
+  // The sentence above says that there is nothing to judge.
+  if (count === 0 && !hasGpuWork(data)) return null;
   return (
     <Panel
       title="What to Change First"
       walked
       about={`DLProf's Recommendations. ${scaleSaid(diagnosis?.marked ?? true)}`}
       tools={
-        <ViewLink class="more-button" to={{ view: "recommendations" }}>
-          All {count} <Icon name="right" />
-        </ViewLink>
+        count > 0 && (
+          <ViewLink class="more-button" to={{ view: "recommendations" }}>
+            All {count} <Icon name="right" />
+          </ViewLink>
+        )
       }
     >
+      {count === 0 && <p class="nothing">Nothing was found; no rule saw time that could be gained.</p>}
       <ol class="changes" {...row}>
         {diagnosis === null
           ? said.slice(0, SHOWN).map(({ problem, recommendation }) => (
