@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK as NO_GPU_WORK
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import short_duration
 
 _Row = tuple[str, int, str]
 """Key, value, message: a row of ``ext_coverage``. The message is empty if there is nothing to say."""
-
-NO_GPU_WORK = "This recording holds no GPU work."
 
 _LAUNCHES = ("LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch")
 """Parts of the names of calls that launch kernels."""

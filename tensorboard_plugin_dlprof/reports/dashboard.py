@@ -172,11 +172,12 @@ def _figures(tiles: list[answer.Tile]) -> str:
 
 def _notes(connection: sqlite3.Connection, scope: Scope, headline: str) -> str:
     """What the recording lacks; what the headline says of it is not said again."""
-    notes = "".join(
-        f"<li>{escape('' if note['message'] in headline else note['message'])} {escape(note['hint'])}</li>"
+    notes = [
+        f"{'' if note['message'] in headline else note['message']} {note['hint']}".strip()
         for note in coverage_notes(connection, scope)
-    )
-    return f'<ul class="notes">{notes}</ul>' if notes else ""
+    ]
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes if note)
+    return f'<ul class="notes">{items}</ul>' if items else ""
 
 
 def resources(
