@@ -2,7 +2,11 @@
 import type { JobCells, JobCollectiveDetail, JobCollectiveStats, RankJob } from "../api/types";
 
 export const MEASURES = [
-  ["own_delay", "Own delay", "Time that the rank itself took longer than its peers, whatever its neighbours cost it."],
+  [
+    "own_delay",
+    "Own delay",
+    "Time that the rank itself took longer than its peers, counted at each collective. What it costs is less where the others compute while they wait.",
+  ],
   ["exposed_wait", "Waiting", "Waiting for other ranks in collectives, while nothing is computed."],
   ["exposed_transfer", "Transfer", "Transferring data between GPUs, while nothing is computed."],
   ["compute", "Compute", "At least one kernel computes."],
