@@ -35,7 +35,11 @@ def warnings_of(databases: Iterable[Path]) -> list[str]:
         member = _member(database)
         if member is not None:
             runs[database.parent].append(member)
-    return [f"{folder}: {words}" for folder, members in runs.items() for words in disagreements(members)]
+    return [
+        f"{folder}: {words}"
+        for folder, members in runs.items()
+        for words in disagreements(members, [other for path, other in runs.items() if path.parent == folder.parent])
+    ]
 
 
 def _member(database: Path) -> Member | None:
@@ -50,8 +54,13 @@ def _member(database: Path) -> Member | None:
     return Member(facts["source_name"] or database.name, facts["rank"], facts["world_size"])
 
 
-def disagreements(members: Sequence[Member]) -> list[str]:
-    """A sentence for each contradiction between the profiles of one run."""
+def disagreements(members: Sequence[Member], neighbours: Iterable[Sequence[Member]] = ()) -> list[str]:
+    """A sentence for each contradiction between the profiles of one run.
+
+    Args:
+        members: the profiles of the run.
+        neighbours: those of the folders beside it: hosts that write into folders of their own record one job.
+    """
     by_rank: dict[int, dict[str, Member]] = defaultdict(dict)
     by_size: dict[int, Member] = {}
     for member in members:
@@ -76,10 +85,19 @@ def disagreements(members: Sequence[Member]) -> list[str]:
     elif by_size:
         (size,) = by_size
         result += _beyond(members, size)
-        if len(by_rank) > 1 and (missing := set(range(size)).difference(by_rank)):
+        missing = set(range(size)).difference(by_rank, *_ranks_of_hosts(neighbours, size, by_rank))
+        if len(by_rank) > 1 and missing:
             noun = "rank" if len(missing) == 1 else "ranks"
             result.append(f"the job has {size:,} ranks, but there is no profile of {noun} {_listed(missing)}.")
     return result
+
+
+def _ranks_of_hosts(neighbours: Iterable[Sequence[Member]], size: int, own: Iterable[int]) -> list[set[int]]:
+    """The ranks in each folder that may be of another host of the job: other ranks of as many."""
+    ranks = [
+        {each.rank for each in members if each.rank is not None and each.world_size == size} for members in neighbours
+    ]
+    return [each for each in ranks if each.isdisjoint(own)]
 
 
 def _beyond(members: Sequence[Member], size: int) -> list[str]:

@@ -45,6 +45,15 @@ def test_what_does_not_fit_together(result: list[Member], words: list[str]) -> N
     assert all(text in sentence for text, sentence in zip(words, said, strict=True))
 
 
+def test_hosts_with_folders_of_their_own() -> None:
+    """What a neighbour holds is not missing, unless its ranks show that it is another job's."""
+    assert disagreements(members(0, 1), [members(0, 1), members(2, 3)]) == []
+    (said,) = disagreements(members(0, 1, size=6), [members(2, 3, size=6), members(4, 5)])
+    assert said.endswith("no profile of ranks 4 to 5.")
+    (said,) = disagreements(members(0, 1), [members(1, 2, 3)])
+    assert said.endswith("no profile of ranks 2 to 3.")
+
+
 def test_one_cut_file_of_many(tmp_path: Path, capsys: Captured) -> None:
     """The others are imported, exit 3; it is named once as broken, and its rank as missing."""
     for rank in range(6):
