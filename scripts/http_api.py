@@ -293,13 +293,18 @@ def _values(kind: inspection.Type) -> str:
 def _columns(name: str) -> list[str]:
     """The columns of a table; of the first one that has the same."""
     table = _whole(name)
-    same = next(other for other in TABLES if _whole(other).columns == table.columns)
+    rows = _column_rows(name)
+    same = next(other for other in TABLES if _column_rows(other) == rows)
     needs = " and ".join(f"`{link}`" for link in table.links)
     head = f"Rows are named by `{table.key}`{f'; needs {needs}' if needs else ''}."
     if same != name:
         return [f"{head} The columns of `{same}`."]
-    rows = [(f"`{each.key}`", each.label, each.type, _one_line(each.description)) for each in table.columns]
     return [head, "", *_table(("Column", "Label", "Type", "Meaning"), rows)]
+
+
+def _column_rows(name: str) -> list[tuple[str, ...]]:
+    columns = _whole(name).columns
+    return [(f"`{each.key}`", each.label, each.type, _one_line(each.description)) for each in columns]
 
 
 def _whole(name: str) -> Table:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
-from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USES_TENSOR_CORES, USING_OR_UNKNOWN, calls_of_name
-from tensorboard_plugin_dlprof.queries.kinds_of_work import OF_KERNEL_NAME
+from tensorboard_plugin_dlprof.queries.kernels_of_ops import kernels_of_ops
 from tensorboard_plugin_dlprof.queries.limited import LimitedByPath
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_host, time_joins
 from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
@@ -146,44 +145,5 @@ OPS_OF_GROUP = msgspec.structs.replace(
 )
 """The ops below the group of the link ``group``, a path with a slash at its end, at any depth."""
 
-_KERNELS = (
-    "FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
-    "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
-    "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain "
-    f"AND {_BELOW}"
-)
-
-_SUMMED = (
-    "SELECT min(summary.id) AS id, summary.kernel_name_id AS kernel_name_id, "
-    # The subquery skips the names of ops without unknown kernels.
-    "CASE WHEN max(summary.uses_tc) THEN 1 WHEN NOT max(EXISTS (SELECT 1 FROM ext_op_kernels AS of_op "
-    "WHERE of_op.aggr_id = summary.aggr_id AND of_op.read_only_ops_id = summary.read_only_ops_id "
-    f"AND of_op.unknown_kernels > 0) AND ({USING_OR_UNKNOWN}) IS NULL) THEN 0 END AS uses_tc, "
-    "count(*) AS ops, sum(gpu.count) AS calls, sum(gpu.sum) AS total, min(gpu.min) AS least, max(gpu.max) AS most "
-    f"{_KERNELS} GROUP BY summary.kernel_name_id"
-)
-
-_TOTAL = f"SELECT sum(gpu.sum) {_KERNELS}"
-
-KERNELS_OF_GROUP = Table(
-    name="kernels_of_group",
-    key="name",
-    base=f"({_SUMMED}) AS kernel",
-    row_id="kernel.id",
-    where="1",
-    links=("group",),
-    narrowed=("nodes",),
-    default_sort="-gpu_time_ns",
-    joins=("JOIN dictionary AS name ON name.id = kernel.kernel_name_id",),
-    columns=(
-        KERNEL_NAME,
-        USES_TENSOR_CORES,
-        Column("ops", "Ops", "integer", "How many ops of the group launched the kernel.", "kernel.ops"),
-        *calls_of_name("kernel.calls"),
-        Column("gpu_time_fraction", "Share", "fraction",
-               "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
-               f"kernel.total * 1.0 / nullif(({_TOTAL}), 0)", nullable=True),
-        OF_KERNEL_NAME,
-    ),
-)  # fmt: skip
+KERNELS_OF_GROUP = kernels_of_ops("kernels_of_group", _BELOW, links=("group",), narrowed=("nodes",))
 """The kernels of the ops below the group of the link ``group``, by name."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from types import MappingProxyType
 
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.directions import direction_sql
+from tensorboard_plugin_dlprof.queries.kernels_of_ops import kernels_of_ops
 from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     EFFICIENCY_OF_LONGEST,
     ELIGIBLE_OPS,
@@ -124,27 +126,41 @@ def gpu_time_by_path(connection: sqlite3.Connection, scope: Scope) -> dict[str, 
     return {str(key): int(gpu_ns) for key, gpu_ns in rows}
 
 
-_KEYS = {
-    "ops_of_path": pattern_key("path_pattern(first.op_name, 0)"),
-    "ops_of_name": pattern_key("path_pattern(first.op_name, 1)"),
-    "ops_of_type": "op_type.string",
-}
+_KEYS = MappingProxyType(
+    {
+        "path": pattern_key("path_pattern(first.op_name, 0)"),
+        "name": pattern_key("path_pattern(first.op_name, 1)"),
+        "type": "op_type.string",
+    }
+)
+"""What identifies a row of ``op_paths``, ``op_names`` and ``op_types``."""
 
 
-def members(name: str, table: Table) -> Table:
-    """The ops that a row of another table sums, given by its key as the link ``row``.
-
-    Args:
-        name: ``ops_of_path``, ``ops_of_name`` or ``ops_of_type``, for rows of ``op_paths``, ``op_names``, ``op_types``.
-        table: the table of all ops.
-    """
+def _ops_of_row(group: str) -> str:
+    """SELECT of the ids of the ops that a row of one of these tables sums, given by its key as the link ``row``."""
     patterns = (
         f"SELECT first.id FROM {PATTERNS} LEFT JOIN dictionary AS direction ON direction.id = first.direction_id "
         f"LEFT JOIN dictionary AS op_type ON op_type.id = first.op_type_id "
-        f"WHERE {PATTERNS_OF_SCOPE} AND {_KEYS[name]} = :row"
+        f"WHERE {PATTERNS_OF_SCOPE} AND {_KEYS[group]} = :row"
     )
-    ops = f"SELECT read_only_ops_id FROM op_patterns WHERE first_ops_id IN ({patterns})"
-    return _narrowed(name, table, ops)
+    return f"SELECT read_only_ops_id FROM op_patterns WHERE first_ops_id IN ({patterns})"
+
+
+def members(table: Table) -> dict[str, Table]:
+    """The ops that a row sums, by the names of the tables.
+
+    Args:
+        table: the table of all ops.
+    """
+    return {(name := f"ops_of_{group}"): _narrowed(name, table, _ops_of_row(group)) for group in _KEYS}
+
+
+def kernels_of_members() -> dict[str, Table]:
+    """The kernels of the ops that a row sums, by the names of the tables."""
+    return {
+        (name := f"kernels_of_{group}"): kernels_of_ops(name, f"op.id IN ({_ops_of_row(group)})", links=("row",))
+        for group in _KEYS
+    }
 
 
 def launchers(table: Table) -> Table:

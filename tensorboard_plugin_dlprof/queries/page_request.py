@@ -49,8 +49,8 @@ class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
     iteration: Farthest | None = None
     """Number of an iteration, whose rows are wanted."""
     row: str | None = None
-    """Key of the row of ``op_paths``, ``op_names``, ``op_types`` or ``compare_groups``, whose ops are wanted, or of
-    ``memory_block_groups``, whose blocks are; of ``ops_of_kernel`` the name of the kernel."""
+    """Key of the row of ``op_paths``, ``op_names``, ``op_types`` or ``compare_groups``, whose ops or kernels are
+    wanted, or of ``memory_block_groups``, whose blocks are; of ``ops_of_kernel`` the name of the kernel."""
     device: Id | None = None
     """GPU, whose memory or gaps are wanted."""
     start_ns: Farthest | None = msgspec.field(default=None, name="from")

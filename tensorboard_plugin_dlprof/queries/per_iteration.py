@@ -13,7 +13,8 @@ from tensorboard_plugin_dlprof.queries.table import Table
 _TABLES = frozenset(
     {
         *("ops", "ops_of_path", "ops_of_name", "ops_of_type", "ops_of_kernel", "ops_of_group"),
-        *("op_paths", "op_names", "op_types", "groups", "kernels_of_op", "kernels_of_group", "efficiency", "gpus"),
+        *("op_paths", "op_names", "op_types", "groups", "efficiency", "gpus"),
+        *("kernels_of_op", "kernels_of_group", "kernels_of_path", "kernels_of_name", "kernels_of_type"),
     }
 )
 """Tables whose rows are of all aggregated iterations."""

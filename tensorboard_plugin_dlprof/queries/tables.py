@@ -25,7 +25,7 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
 from tensorboard_plugin_dlprof.queries.kernels import KERNELS_OF_OP
 from tensorboard_plugin_dlprof.queries.memory_groups import MEMORY_BLOCK_GROUPS
 from tensorboard_plugin_dlprof.queries.memory_table import MEMORY_BLOCKS
-from tensorboard_plugin_dlprof.queries.op_groups import OP_NAMES, OP_PATHS, launchers, members
+from tensorboard_plugin_dlprof.queries.op_groups import OP_NAMES, OP_PATHS, kernels_of_members, launchers, members
 from tensorboard_plugin_dlprof.queries.ops import OP_TYPES, OPS
 from tensorboard_plugin_dlprof.queries.resources import unrecorded_resources
 from tensorboard_plugin_dlprof.queries.table import Table
@@ -37,14 +37,13 @@ TABLES: Mapping[str, Table] = MappingProxyType(
         "kernels_of_op": KERNELS_OF_OP,
         "op_paths": OP_PATHS,
         "op_names": OP_NAMES,
-        "ops_of_path": members("ops_of_path", OPS),
-        "ops_of_name": members("ops_of_name", OPS),
-        "ops_of_type": members("ops_of_type", OPS),
+        **members(OPS),
         "ops_of_kernel": launchers(OPS),
         "op_types": OP_TYPES,
         "groups": GROUPS,
         "ops_of_group": OPS_OF_GROUP,
         "kernels_of_group": KERNELS_OF_GROUP,
+        **kernels_of_members(),
         "iterations": ITERATIONS,
         "kernels_of_iteration": KERNELS_OF_ITERATION,
         "ops_of_iteration": OPS_OF_ITERATION,

@@ -269,6 +269,27 @@ def test_the_ops_of_a_row_are_those_that_it_sums(amp: Path, table: str, members:
         assert (sums["gpu_time_ns"], sums["calls"]) == (row["gpu_time_ns"], row["calls"])
 
 
+@pytest.mark.parametrize(
+    ("table", "ops", "kernels"),
+    [
+        ("op_paths", "ops_of_path", "kernels_of_path"),
+        ("op_names", "ops_of_name", "kernels_of_name"),
+        ("op_types", "ops_of_type", "kernels_of_type"),
+    ],
+)
+def test_the_kernels_of_a_row_are_those_of_its_ops(amp: Path, table: str, ops: str, kernels: str) -> None:
+    """The first two rows: name by name what the kernels of each op add up to, and all the kernel time of the row."""
+    for row in rows_of(amp, table)[0][:2]:
+        key = str(row["op_type" if table == "op_types" else "key"])
+        expected: Counter[str] = Counter()
+        for op in rows_of(amp, ops, {"row": key})[0]:
+            for kernel in rows_of(amp, "kernels_of_op", {"op": str(op["op_id"])})[0]:
+                expected[str(kernel["name"])] += whole(kernel, "gpu_time_ns")
+        result, sums = rows_of(amp, kernels, {"row": key})
+        assert {kernel["name"]: kernel["gpu_time_ns"] for kernel in result} == expected
+        assert sums["gpu_time_ns"] == row["kernel_time_ns"]
+
+
 def test_the_ops_of_a_kernel_are_those_that_launched_it(amp: Path) -> None:
     """As many as its row counts, each with GPU time."""
     for row in rows_of(amp, "kernels_of_group", {"group": ""})[0][:3]:

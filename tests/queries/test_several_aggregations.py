@@ -39,6 +39,9 @@ ROWS = {
     "ops_of_path": ("op_paths", "key"),
     "ops_of_name": ("op_names", "key"),
     "ops_of_type": ("op_types", "op_type"),
+    "kernels_of_path": ("op_paths", "key"),
+    "kernels_of_name": ("op_names", "key"),
+    "kernels_of_type": ("op_types", "op_type"),
     "ops_of_kernel": ("kernels_of_group", "name"),
 }
 """The same for tables about a row of another."""

@@ -160,13 +160,20 @@ function inCommon(one: string, other: string): number {
   return at;
 }
 
-/** Names of a list where there is little room: without what one has in common with another, `…MT128x192x64›`. */
+/**
+ * Names of a list where there is little room: without what one has in common with another, `…MT128x192x64›`. Of a name
+ * that departs from some sooner than from others, the word in which it does so first stays: `…dgrad…128x128x64›`.
+ */
 export function beginningsApart(names: readonly string[]): ReadonlyMap<string, string> {
   const distinct = [...new Set(names)];
   return new Map(
     distinct.map((name) => {
-      const common = Math.max(...distinct.filter((other) => other !== name).map((other) => inCommon(name, other)), 0);
-      return [name, common >= IN_COMMON ? `…${name.slice(common)}` : name];
+      const commons = distinct.filter((other) => other !== name).map((other) => inCommon(name, other));
+      const departures = commons.filter((common) => common >= IN_COMMON);
+      if (departures.length === 0) return [name, name];
+      const [first, last] = [Math.min(...departures), Math.max(...departures)];
+      const word = first < last ? `…${/^[A-Za-z0-9]*/.exec(name.slice(first))?.[0] ?? ""}` : "";
+      return [name, `${word}…${name.slice(last)}`];
     }),
   );
 }

@@ -64,6 +64,17 @@ it("leaves out of names what they have in common with another, where there is li
   ]);
 });
 
+it("keeps the word that tells a name from others whose ends are alike", () => {
+  const pass = (name: string, tile: string) => `sm80_xmma_${name}_implicit_gemm ‹f16f16_f16f32 ${tile}›`;
+  const names = [pass("wgrad", "128x32"), pass("dgrad", "128x32"), pass("dgrad", "128x64"), pass("fprop", "64x64")];
+  expect([...beginningsApart(names).values()]).toEqual([
+    "…wgrad_implicit_gemm ‹f16f16_f16f32 128x32›",
+    "…dgrad…f16f32 128x32›",
+    "…dgrad…f16f32 128x64›",
+    "…fprop_implicit_gemm ‹f16f16_f16f32 64x64›",
+  ]);
+});
+
 it("tells kernels apart that are as short, by what only one of them has", () => {
   const tile = (rest: string) => `Cijk_Alik_Bljk_BBS_BH_MT64x64x8_MI16x16x1_SN_${rest}`;
   const names = [

@@ -1,23 +1,19 @@
 /** What is known of one node of the graph: run time, kernels, and what to do about unused Tensor Cores. */
 import { Fragment } from "preact";
 
-import { fetchTable } from "../../api/client";
-import type { TableResponse } from "../../api/types";
 import { Properties } from "../../components/properties";
-import { PlainHead, atRight } from "../../components/plain_head";
 import { DetailsPane } from "../../components/details_pane";
 import { ExternalLink } from "../../components/external_link";
 import { Layout, NarrowTypes } from "../../components/framework_advice";
+import { LongestKernels } from "../../components/longest_kernels";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { SumNote } from "../../components/sum_note";
-import { Duration, Share, TimeIn, YesNo } from "../../components/value";
+import { Duration, Share } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCalls, formatCount, formatCounted, UNKNOWN } from "../../format/number";
-import { readableAndExact, unitOf } from "../../format/time";
-import { scopeKey, useScope } from "../../frame/scope";
-import { numberOf } from "../../frame/use_row";
+import { readableAndExact } from "../../format/time";
+import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
-import { useQuery } from "../../frame/use_query";
 import { causeAbout, divided } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
 import { linksOf } from "../../model/group_tree";
@@ -34,8 +30,6 @@ import {
   tensorCoreShare,
   type Measure,
 } from "../../model/tree_values";
-import { beginningsApart, shortKernelName } from "../../model/kernel_name";
-import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
 
 /** Beside a table of them, and where there is none. */
@@ -102,7 +96,13 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
       ) : (
         <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
       )}
-      {scope.onGpu && links !== null && <Kernels links={links} most={withKernels ? MOST_KERNELS : FEW_KERNELS} />}
+      {scope.onGpu && links !== null && (
+        <LongestKernels
+          table={"group" in links ? "kernels_of_group" : "kernels_of_op"}
+          links={links}
+          most={withKernels ? MOST_KERNELS : FEW_KERNELS}
+        />
+      )}
       <Properties
         rows={[
           ["GPU time", <Duration ns={known("gpu_time_ns")} />],
@@ -143,53 +143,6 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
         )
       )}
     </DetailsPane>
-  );
-}
-
-function Kernels({ links, most }: { links: Readonly<Record<string, string>>; most: number }) {
-  const scope = useScope();
-  const table = "group" in links ? "kernels_of_group" : "kernels_of_op";
-  const asked = { ...scope, table, offset: 0, limit: most, sort: "-gpu_time_ns", search: "", where: {}, links };
-  const query = useQuery<TableResponse>(scopeKey(scope, table, links), (signal) => fetchTable(asked, signal));
-  const { data } = query;
-  if (query.error !== null) return <p class="table-error">{query.error.message}</p>;
-  if (data === null || query.dataKey !== scopeKey(scope, table, links))
-    return <p class="muted">Loading its kernels …</p>;
-  if (data.total === 0) return <p class="muted">No kernel of this node was recorded.</p>;
-  const unit = unitOf(data.rows.map((row) => numberOf(row, "gpu_time_ns")));
-  const apart = beginningsApart(data.rows.map((row) => shortKernelName(String(row.name))));
-  return (
-    <>
-      <h3>
-        Kernels{" "}
-        {data.total > data.rows.length && (
-          <span class="muted">
-            ({data.rows.length} of {formatCount(data.total)})
-          </span>
-        )}
-      </h3>
-      <table class="plain-table node-kernels">
-        <PlainHead
-          titles={["Kernel", [shortUnit(scope.matrixUnit), "middle"], ...atRight("Calls", `GPU Time (${unit.name})`)]}
-        />
-        <tbody>
-          {data.rows.map((row) => (
-            <tr key={String(row.name)}>
-              <td class="kernel-name" data-tip={String(row.name)}>
-                {apart.get(shortKernelName(String(row.name)))}
-              </td>
-              <td class="middle">
-                <YesNo value={row.using_tensor_cores === null ? null : Boolean(row.using_tensor_cores)} />
-              </td>
-              <td class="right number">{formatCount(numberOf(row, "calls"))}</td>
-              <td class="right">
-                <TimeIn ns={numberOf(row, "gpu_time_ns")} unit={unit} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
   );
 }
 

@@ -90,7 +90,16 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const [kind, time] = scope.onGpu ? ["GPU", "gpu_time_ns"] : ["CPU", "cpu_time_ns"];
   // Copies are no kernels: the whole of a table of kernels is less than the GPU time of the ops.
   const measured = noun === "kernels" ? "kernel" : kind;
-  const asked = { ...scope, table, links, offset: 0, limit: MOST, sort: `-${time}`, search: "", where: {} };
+  const asked = {
+    ...scope,
+    table,
+    links,
+    offset: 0,
+    limit: MOST,
+    sort: `-${time}`,
+    search: "",
+    where: { [time]: ">0" },
+  };
   const [measure, width] = useWidth(1000);
   const query = useQuery<TableResponse>(scopeKey(scope, "largest", table, time), (signal) => fetchTable(asked, signal));
   const page = query.data?.table === table ? query.data : null;
@@ -102,7 +111,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   };
   const nsOf = (row: Row): number => numberOf(row, time) ?? 0;
   const sumOf = (some: readonly Row[]): number => some.reduce((sum, row) => sum + nsOf(row), 0);
-  const longest = (page?.rows ?? []).filter((row) => nsOf(row) > 0);
+  const longest = page?.rows ?? [];
   const wide = longest.filter((row) => nsOf(row) >= (LEAST_WIDE / width) * whole);
   const drawn = wide.length > 0 ? wide : longest;
   const apart: ReadonlyMap<string, string> = noun === "kernels" ? beginningsApart(drawn.map(shortOf)) : new Map();
@@ -125,7 +134,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   });
   const kinds = new Set(drawn.flatMap((row) => kindsOfRow(row, scope.onGpu).map(([kind]) => kind)));
   const rest = whole - sumOf(drawn);
-  const others = (page?.total ?? 0) - drawn.length;
+  const others = (page?.filtered ?? 0) - drawn.length;
   const isStub = rest > MOST_REST * whole;
   const [first] = longest;
   return (

@@ -38,20 +38,39 @@ interface Grouped {
   noun: string;
   /** The server's table of the ops that a row sums, or that launched the kernel. */
   members?: string;
+  /** The server's table of the kernels of a row of ops. */
+  kernels?: string;
   /** The column that identifies a row. */
   key: string;
   links?: Readonly<Record<string, string>>;
 }
 
 const TABLES: Readonly<Record<Grouping, Grouped>> = {
-  path: { table: "op_paths", name: "paths", title: "Ops by Path", noun: "groups", members: "ops_of_path", key: "key" },
-  op: { table: "op_names", name: "names", title: "Ops by Name", noun: "groups", members: "ops_of_name", key: "key" },
+  path: {
+    table: "op_paths",
+    name: "paths",
+    title: "Ops by Path",
+    noun: "groups",
+    members: "ops_of_path",
+    kernels: "kernels_of_path",
+    key: "key",
+  },
+  op: {
+    table: "op_names",
+    name: "names",
+    title: "Ops by Name",
+    noun: "groups",
+    members: "ops_of_name",
+    kernels: "kernels_of_name",
+    key: "key",
+  },
   type: {
     table: "op_types",
     name: "types",
     title: "Op Type Summary",
     noun: "op types",
     members: "ops_of_type",
+    kernels: "kernels_of_type",
     key: "op_type",
   },
   kernel: {
@@ -78,7 +97,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
   const onGpu = hasGpuWork(data);
   const groupings = onGpu ? GROUPINGS : GROUPINGS.filter(([id]) => id !== "kernel");
   const by = chosenOf(groupings, url["ops.by"]);
-  const { table, name, title, noun, members, links = NO_LINKS, key } = TABLES[by];
+  const { table, name, title, noun, members, kernels = "", links = NO_LINKS, key } = TABLES[by];
   const selected = url[`${name}.row`] ?? "";
   const below = members === undefined ? ["kernels"] : ["members", "kernels"];
   const only = useOnlyRow(members ?? "", { row: members === undefined ? "" : selected });
@@ -188,7 +207,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
           (by === "kernel" ? (
             <KernelPane row={row} op={only ?? ""} onClose={close} />
           ) : (
-            only === "" && <RowPane title={headOf(by, row)} row={row} onClose={close} />
+            only === "" && <RowPane title={headOf(by, row)} row={row} kernels={kernels} id={selected} onClose={close} />
           ))
         )}
       </div>

@@ -6,6 +6,7 @@ import { CauseNote } from "../../components/cause_note";
 import { DetailsPane } from "../../components/details_pane";
 import { Icon } from "../../components/icon";
 import { IterationGain } from "../../components/iteration_gain";
+import { LongestKernels } from "../../components/longest_kernels";
 import { Meter } from "../../components/meter";
 import { Breakable } from "../../components/sentence";
 import { FittingPath } from "../../components/value";
@@ -24,16 +25,21 @@ import { COLLECTIVE, NO_KERNELS } from "../../model/families";
 import { gainsInFewerBits } from "../../model/precisions";
 import { showingOp, type Changes } from "../../model/url_state";
 
+const FEW_KERNELS = 5;
+
 interface RowPaneProps {
   title: string;
   row: Row;
+  /** The server's table of its kernels, and what its row is called there. */
+  kernels: string;
+  id: string;
   onClose: () => void;
 }
 
 const callsInWords = (calls: number): string => `${formatCalls(calls)} ${calls === 1 ? "call" : "calls"}`;
 
 /** A group of ops, or a type of them. */
-export function RowPane({ title, row, onClose }: RowPaneProps) {
+export function RowPane({ title, row, kernels, id, onClose }: RowPaneProps) {
   const scope = useScope();
   const { matrixUnit } = scope;
   return (
@@ -49,6 +55,9 @@ export function RowPane({ title, row, onClose }: RowPaneProps) {
         ]}
       />
       <Words row={row} />
+      {row.family !== NO_KERNELS && scope.onGpu && (
+        <LongestKernels table={kernels} links={{ row: id }} most={FEW_KERNELS} perIteration />
+      )}
     </DetailsPane>
   );
 }

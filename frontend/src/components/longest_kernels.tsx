@@ -1,0 +1,68 @@
+/** The kernels that take the most time of what a details pane is about: of an op, of a module, of a group of ops. */
+import { fetchTable } from "../api/client";
+import type { TableResponse } from "../api/types";
+import { formatCount } from "../format/number";
+import { unitOf } from "../format/time";
+import { scopeKey, useScope } from "../frame/scope";
+import { numberOf } from "../frame/use_row";
+import { useQuery } from "../frame/use_query";
+import { beginningsApart, shortKernelName } from "../model/kernel_name";
+import { shortUnit } from "../model/resources";
+import { PlainHead, atRight } from "./plain_head";
+import { TimeIn, YesNo } from "./value";
+
+interface LongestKernelsProps {
+  /** The server's table of kernels by name, and what it is about. */
+  table: string;
+  links: Readonly<Record<string, string>>;
+  most: number;
+  /** Whether times and calls are of one iteration even where tables show sums. */
+  perIteration?: boolean;
+}
+
+export function LongestKernels({ table, links, most, perIteration = false }: LongestKernelsProps) {
+  const shown = useScope();
+  const scope = perIteration ? { ...shown, per: "iteration" as const } : shown;
+  const asked = { ...scope, table, offset: 0, limit: most, sort: "-gpu_time_ns", search: "", where: {}, links };
+  const query = useQuery<TableResponse>(scopeKey(scope, table, links), (signal) => fetchTable(asked, signal));
+  const { data } = query;
+  if (query.error !== null) return <p class="table-error">{query.error.message}</p>;
+  if (data === null || query.dataKey !== scopeKey(scope, table, links))
+    return <p class="muted">Loading its kernels …</p>;
+  if (data.total === 0) return <p class="muted">Its kernels were not recorded.</p>;
+  const unit = unitOf(data.rows.map((row) => numberOf(row, "gpu_time_ns")));
+  const apart = beginningsApart(data.rows.map((row) => shortKernelName(String(row.name))));
+  return (
+    <>
+      <h3>
+        Kernels{" "}
+        {data.total > data.rows.length && (
+          <span class="muted">
+            ({data.rows.length} of {formatCount(data.total)})
+          </span>
+        )}
+      </h3>
+      <table class="plain-table longest-kernels">
+        <PlainHead
+          titles={["Kernel", [shortUnit(scope.matrixUnit), "middle"], ...atRight("Calls", `GPU Time (${unit.name})`)]}
+        />
+        <tbody>
+          {data.rows.map((row) => (
+            <tr key={String(row.name)}>
+              <td class="kernel-name" data-tip={String(row.name)}>
+                {apart.get(shortKernelName(String(row.name)))}
+              </td>
+              <td class="middle">
+                <YesNo value={row.using_tensor_cores === null ? null : Boolean(row.using_tensor_cores)} />
+              </td>
+              <td class="right number">{formatCount(numberOf(row, "calls"))}</td>
+              <td class="right">
+                <TimeIn ns={numberOf(row, "gpu_time_ns")} unit={unit} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
