@@ -383,6 +383,19 @@ def test_a_kernel_is_told_itself_with_the_op_that_launched_it(page: Page, tensor
     expect(pane.get_by_role("heading")).to_contain_text(name)
 
 
+def test_a_group_tells_its_longest_kernels(page: Page, tensorboard: TensorBoard) -> None:
+    """Those of all its ops, of which no two are written alike."""
+    page.goto(tensorboard.page(run="amp", view="ops"))
+    page.locator(".ops-tables > :first-child tbody tr").first.click()
+    names = page.locator(".ops-and-pane > .details-pane .kernel-name")
+    profile = tensorboard.profile("amp")["id"]
+    key = tensorboard.get("table", profile=profile, table="op_paths", sort="-gpu_time_ns")["rows"][0]["key"]
+    kernels = tensorboard.get("table", profile=profile, table="kernels_of_path", row=key)["rows"]
+    expect(names).to_have_count(5)
+    assert [name.get_attribute("data-tip") for name in names.all()] == [row["name"] for row in kernels[:5]]
+    assert len(set(names.all_inner_texts())) == 5
+
+
 def test_what_is_told_of_an_op_of_a_group_is_in_sight(page: Page, tensorboard: TensorBoard) -> None:
     """Beside the table below too, however far the page is scrolled."""
     page.goto(tensorboard.page(run="amp", view="ops"))
