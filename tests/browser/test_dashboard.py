@@ -270,6 +270,27 @@ def test_where_time_goes(page: Page, tensorboard: TensorBoard, run: str, sort: s
     expect(selected.locator("td").first).to_have_text(rows[1]["op_type"])
 
 
+@pytest.mark.parametrize("width", [1280, 800])
+def test_groups_are_cut_in_their_middle(page: Page, tensorboard: TensorBoard, width: int) -> None:
+    """Of a path that has no room, the module that owns the op and the op's own name stay."""
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(tensorboard.page(run="amp"))
+    rows = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="op_paths", sort="-gpu_time_ns")
+    names = panel(page, "Where GPU Time Goes").locator("tbody .op-path")
+    expect(names).to_have_count(10)
+    for name, row in zip(names.all(), rows["rows"][:10], strict=True):
+        *_, owner, op = ["", *row["name"].strip("/").split("/")]
+        own = name.locator(".op-name")
+        assert own.inner_text() == op
+        assert own.evaluate("each => each.scrollWidth <= each.clientWidth")
+        if owner:
+            start, _, end = name.locator(".op-place").inner_text().rstrip("/").rpartition("/")[2].partition("…")
+            assert start, owner
+            assert owner.startswith(start), owner
+            assert owner.endswith(end), owner
+            assert width < 1280 or start == owner
+
+
 def test_a_chart_is_copied_as_a_picture(page: Page, tensorboard: TensorBoard) -> None:
     """As SVG, with its colours in it."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -83,7 +83,7 @@ interface OpPathProps {
 /** What the id that stands beside a path takes besides its letters. */
 const BESIDE = 12;
 
-/** An op's path, whose end matters: what has no room is cut off where a part of it begins. */
+/** An op's path, whose end matters: what has no room gives way before it. */
 export function OpPath({ path, id = "", room, shown }: OpPathProps) {
   const { place, name } = splitPath(path);
   const left = room - textWidth(name) - (id === "" ? 0 : textWidth(id) + BESIDE);

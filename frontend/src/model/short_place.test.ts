@@ -8,13 +8,24 @@ describe("shortPlace", () => {
   it("leaves a place that fits as it is", () => {
     expect(shortPlace("/model/encoder/", 15, letters)).toBe("/model/encoder/");
   });
-  it("cuts at a slash and says so, never within a word", () => {
+  it("cuts at a slash and says so", () => {
     expect(shortPlace("/model/encoder/attention/", 24, letters)).toBe("…/encoder/attention/");
     expect(shortPlace("/model/encoder/attention/", 12, letters)).toBe("…/attention/");
     expect(shortPlace("/model/encoder/attention/", 3, letters)).toBe("…/");
-    expect(shortPlace("Optimizer.step#Adam.step/", 8, letters)).toBe("…/");
+    expect(shortPlace("Optimizer.step#Adam.step/", 5, letters)).toBe("…/");
     expect(shortPlace("unassociated_", 8, letters)).toBe("…");
     expect(shortPlace("/", 0, letters)).toBe("/");
+  });
+  it("uses the room that is left for the next part, with its beginning and its end", () => {
+    const place = "/Encoder/LayerSelfAttention/Attention/Linear/";
+    expect(shortPlace(place, 36, letters)).toBe("…/LayerSelfA…ntion/Attention/Linear/");
+    expect(shortPlace(place, 44, letters)).toBe("/Encod…/LayerSelfAttention/Attention/Linear/");
+    expect(shortPlace(place, 24, letters)).toBe("…/Attention/Linear/");
+  });
+  it("keeps of the owner of an op as much as fits, so that no row is without one", () => {
+    expect(shortPlace("/Optimizer.step#SGD.step/", 20, letters)).toBe("/Optimizer.st….step/");
+    expect(shortPlace("Optimizer.step#Adam.step/", 8, letters)).toBe("Optimi…/");
+    expect(shortPlace("/Model/LayerSelfAttention/", 14, letters)).toBe("…/LayerSelfA…/");
   });
 });
 
@@ -31,6 +42,11 @@ describe("placesApart", () => {
   it("keeps what tells two paths apart where cutting them would make them alike", () => {
     const places = placesApart([mlp, attention, "/Model/norm"], 16, letters);
     expect([...places.values()]).toEqual(["…/MLP/…/", "…/Attention/…/", "/Model/"]);
+  });
+  it("keeps the owner of the op besides, where it fits", () => {
+    const block = (of: string): string => `/Model/Blocks/${of}/Layer/Attention/Linear/linear`;
+    const places = placesApart([block("First"), block("Other")], 30, letters);
+    expect([...places.values()]).toEqual(["…/First/…/Linear/", "…/Other/…/Linear/"]);
   });
   it("cuts as little as it can where nothing is alike", () => {
     expect(placesApart([mlp, attention], 60, letters).get(mlp)).toBe("/Model/Layer[]/MLP/Linear/");

@@ -1,14 +1,36 @@
-/** Places of ops that are cut where a part of them begins. */
-import { UNASSOCIATED, labelOf, splitPath } from "./kernel_name";
+/** Places of ops that are cut to fit, and still tell whose the op is. */
+import { UNASSOCIATED, cutLabel, labelOf, splitPath } from "./kernel_name";
 
-/** A place such as `/model/encoder/attention/` without its first parts, as far as the room needs: `…/attention/`. */
-export function shortPlace(place: string, room: number, widthOf: (text: string) => number): string {
+/** Fewer letters of a part of a place tell nothing. */
+const FEWEST_LETTERS = 6;
+
+const partsOf = (path: string): string[] => path.split("/").filter(Boolean);
+
+type WidthOf = (text: string) => number;
+
+/** A part of a place that is cut in its middle to fit; empty where too little would be left of it. */
+function cutPart(part: string, room: number, widthOf: WidthOf): string {
+  let letters = part.length;
+  while (letters >= FEWEST_LETTERS && widthOf(cutLabel(part, letters)) > room) letters -= 1;
+  return letters < FEWEST_LETTERS ? "" : cutLabel(part, letters);
+}
+
+/**
+ * A place such as `/model/encoder/attention/` in so much room: `…/attention/`. Its last part, which owns the op, stays whole as long as
+ * it fits, then those before it; of the next one its beginning and its end.
+ */
+export function shortPlace(place: string, room: number, widthOf: WidthOf): string {
   if (place.length <= 1 || widthOf(place) <= room) return place;
-  for (let at = place.indexOf("/", 1); at >= 0 && at < place.length - 1; at = place.indexOf("/", at + 1)) {
-    const short = `…${place.slice(at)}`;
-    if (widthOf(short) <= room) return short;
+  if (!place.includes("/")) return "…";
+  const parts = partsOf(place);
+  let [shown, at] = ["/", parts.length];
+  while (at > 0 && widthOf(`…/${parts[at - 1] ?? ""}${shown}`) <= room) {
+    at -= 1;
+    shown = `/${parts[at] ?? ""}${shown}`;
   }
-  return place.includes("/") ? "…/" : "…";
+  const before = at > 1 ? "…/" : place.startsWith("/") ? "/" : "";
+  const cut = cutPart(parts[at - 1] ?? "", room - widthOf(before + shown), widthOf);
+  return cut === "" ? `…${shown}` : before + cut + shown;
 }
 
 const MOST_LETTERS = 60;
@@ -21,13 +43,11 @@ export function shortPath(path: string): string {
 }
 
 /** What is left of a text where it has no room, without the sign that something is missing. */
-function clipped(text: string, room: number, widthOf: (text: string) => number): string {
+function clipped(text: string, room: number, widthOf: WidthOf): string {
   let end = text.length;
   while (end > 0 && widthOf(text.slice(0, end)) > room) end -= 1;
   return text.slice(0, end);
 }
-
-const partsOf = (path: string): string[] => path.split("/").filter(Boolean);
 
 /** Groups of which more than one has the same value. */
 function alike(paths: readonly string[], valueOf: (path: string) => string): string[][] {
@@ -47,13 +67,10 @@ function firstDifference(paths: readonly string[]): number {
 
 /**
  * What stands before the name of each of these paths, which are shown below each other in as much room. Where cutting would leave
- * two alike, the first part in which they differ stays, in place of what they have in common: `…/attention/…/linear`.
+ * two alike, the first part in which they differ stays, in place of what they have in common: `…/attention/…/linear`, with the owner
+ * of the op where it fits.
  */
-export function placesApart(
-  paths: readonly string[],
-  room: number,
-  widthOf: (text: string) => number,
-): ReadonlyMap<string, string> {
+export function placesApart(paths: readonly string[], room: number, widthOf: WidthOf): ReadonlyMap<string, string> {
   const distinct = [...new Set(paths)];
   const places = new Map(
     distinct.map((path) => {
@@ -69,7 +86,12 @@ export function placesApart(
       const part = parts[at];
       // The name itself is cut by what draws it.
       if (part === undefined || at >= parts.length - 1) continue;
-      places.set(path, `${at === 0 ? "" : "…"}/${part}/${at === parts.length - 2 ? "" : "…/"}`);
+      const left = room - widthOf(splitPath(path).name);
+      const [before, behind] = [at === 0 ? "/" : "…/", at === parts.length - 2 ? "/" : "/…/"];
+      const owned = `${before}${part}/${at === parts.length - 3 ? "" : "…/"}${parts[parts.length - 2] ?? ""}/`;
+      const cut =
+        widthOf(before + part + behind) <= left ? part : cutPart(part, left - widthOf(before + behind), widthOf);
+      places.set(path, behind === "/…/" && widthOf(owned) <= left ? owned : before + (cut || part) + behind);
     }
   }
   return places;

@@ -160,7 +160,7 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
     <small class="muted per-iteration">{iterations > 1 ? "per iteration, all threads" : "all threads"}</small>
   );
   const besides = Math.max(...rows.map((row) => textWidth(textOf(row, "direction"))));
-  const room = width - PADDING - (besides === 0 ? 0 : besides + GAP);
+  const room = width - (besides === 0 ? 0 : besides + GAP);
   const places = placesApart(
     rows.map((row) => textOf(row, source.name)),
     room,
@@ -171,11 +171,11 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
       <table class="plain-table top-groups">
         <thead>
           <tr>
-            <th scope="col" ref={measure}>
-              {kernels ? "Kernel" : "Group"}
+            <th scope="col">
+              <div ref={measure}>{kernels ? "Kernel" : "Group"}</div>
             </th>
             {has("ops") && (
-              <th scope="col" class="right narrow lesser">
+              <th scope="col" class="right narrow ops lesser">
                 Ops
               </th>
             )}
@@ -289,9 +289,8 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
   );
 }
 
-/** The width of the column of names until it is measured, what of it is beside them, and the gap before the direction. */
+/** What the column of names holds until it is measured, and the gap before the direction. */
 const NAMES_AT_FIRST = 400;
-const PADDING = 20;
 const GAP = 10;
 
 const percentOrDash = (share: number | null): string => (share === null ? "–" : formatShare(share));
