@@ -72,6 +72,7 @@ def report_files(
     from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.files import write_reports
 
+    place = Path(name or database).absolute().parent.name
     with opened_database(database, name) as connection:
         scope = find_scope(connection, part.aggregation, part.domain)
 
@@ -80,7 +81,7 @@ def report_files(
             stored = stored_diagnosis(connection, selected, database.name)
             return diagnosis_or_none(database, selected) if stored is None else stored
 
-        for path in write_reports(connection, scope, reports, formats, target, diagnose):
+        for path in write_reports(connection, scope, reports, formats, target, diagnose, place):
             yield path
             # The limit is meant for one question; each file counts as one.
             connection.authorizer_calls = 0

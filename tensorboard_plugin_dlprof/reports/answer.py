@@ -22,7 +22,7 @@ from tensorboard_plugin_dlprof.units import column_unit, in_unit, short_duration
 Diagnosis = Mapping[str, Any]
 """As ``diagnosis.as_data.as_data`` makes it."""
 
-_COLOURS = {
+COLOURS = {
     "compute_tensor": "tensor_core",
     "compute_other": "other_kernel",
     "compute_unknown": "unknown_kernel",
@@ -57,21 +57,30 @@ Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
 
-def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
-    """The headline; below it, if a GPU worked, the bar of an iteration."""
+def sentence(diagnosis: Diagnosis, unit: str, host: Sequence[tuple[str, str, int]] = ()) -> Iterator[str]:
+    """The headline; below it the bar of an iteration: if no GPU worked, that of ``host``, the parts of its time."""
     device = least_computing(diagnosis)
     if device is None:
-        yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p></section>"
+        whole = "an iteration" if diagnosis["marked"] else "the recording"
+        bar = _bar(host, sum(ns for _, _, ns in host), whole) if host else ""
+        yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{bar}</section>"
         return
     wall = diagnosis["mean"]["wall_ns"]
-    parts = _with_rest(_shown(diagnosis["mean"]["devices"][device]["parts"], unit), wall)
+    parts = _shown(diagnosis["mean"]["devices"][device]["parts"], unit)
     said = f"<p>{typeset(_said(diagnosis))}</p>" if diagnosis["typical"]["said"] else ""
-    bar = charts.stacked_bar(
-        f"Where the {short_duration(wall)} of {'an iteration' if diagnosis['marked'] else 'the recording'} go",
-        [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],
-    )
-    amounts = keys([(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts])
-    yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{said}{bar}{amounts}</section>"
+    bar = _bar(parts, wall, "an iteration" if diagnosis["marked"] else "the recording")
+    yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{said}{bar}</section>"
+
+
+def _bar(parts: Sequence[tuple[str, str, int]], wall: int, whole: str) -> str:
+    """The bar of an iteration with its legend; of each part its name, the class of its colour, and its time."""
+    parts = _with_rest(parts, wall)
+    told = [(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts]
+    named = [
+        (Part(ns, colour, f"{name}: {amount}"), (f"{name} {short_duration(ns)}", name, short_duration(ns)))
+        for (name, colour, ns), (_, _, amount) in zip(parts, told, strict=True)
+    ]
+    return charts.named_bar(f"Where the {short_duration(wall)} of {whole} go", named) + keys(told)
 
 
 def _said(diagnosis: Diagnosis) -> str:
@@ -143,7 +152,8 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     items = "".join(
         f"<li>{_gain(finding)}<div><strong>{escape(finding['heading'])}</strong>"
         f"<div class=faint>{typeset(finding['title'])}</div>"
-        f"<div class=action>{with_code(finding['action'])}</div>{_untold(finding['gain'])}</div></li>"
+        f"<div class=action>{with_code(finding['action'])}{_read_more(finding)}</div>"
+        f"{_untold(finding['gain'])}</div></li>"
         for finding in findings[:MOST_FINDINGS]
     )
     more = len(findings) - MOST_FINDINGS
@@ -153,6 +163,14 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     if any(finding.get("share") is not None and not _is_known(finding["gain"]) for finding in findings):
         note += " An outline is time of which the gain is not known."
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
+
+
+def _read_more(finding: Mapping[str, Any]) -> str:
+    """Where the documentation tells more, as on Recommendations."""
+    link = str(finding.get("link") or "")
+    if not link.startswith("https://"):
+        return ""
+    return f' <a href="{escape(link)}" rel="noreferrer" target="_blank">Read\N{NO-BREAK SPACE}more</a>'
 
 
 def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
@@ -259,7 +277,7 @@ def _deviation(walls: Sequence[int]) -> float:
 
 
 def _shown(parts: Mapping[str, int], unit: str) -> list[tuple[str, str, int]]:
-    named = ((name, _COLOURS.get(part, part), parts.get(part, 0)) for part, name in NAMES.items())
+    named = ((name, COLOURS.get(part, part), parts.get(part, 0)) for part, name in NAMES.items())
     return [(name.format(unit=unit), colour, ns) for name, colour, ns in named if ns]
 
 

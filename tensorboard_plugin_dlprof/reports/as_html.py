@@ -38,14 +38,26 @@ def write_html(
     reports: Sequence[Report],
     stream: TextIO,
     diagnosis: Diagnosis | None = None,
+    place: str = "",
 ) -> None:
-    """Write the page; ``diagnosis`` is the diagnosis, with which it begins."""
-    stream.write(document_head(_title(connection), _origin(connection)))
-    for section in dashboard(connection, scope, diagnosis):
-        stream.write(section + "\n")
+    """Write the page.
+
+    Args:
+        connection: To the database.
+        scope: The aggregation.
+        reports: Those whose tables stand at the end.
+        stream: What it is written to.
+        diagnosis: What the page begins with, if there is one.
+        place: The folder that the profile is in, by which people know it.
+    """
+    title, file = _names(connection, place)
+    stream.write(document_head(title, " · ".join(filter(None, [file, _origin(connection)])), "GPU profile: "))
+    body = "\n".join(section for section in dashboard(connection, scope, diagnosis) if section) + "\n"
+    if reports:
+        body += f"<section class=reports>{markup.heading_of(_TABLES)}<p>A line opens its table.</p>\n"
+    stream.write(markup.contents(body) + body)
     if reports:
         empty: list[str] = []
-        stream.write("<section class=reports><h2>DLProf's tables</h2><p>A line opens its table.</p>\n")
         for report in reports:
             for block in report.blocks(connection, scope):
                 if not _write_block(block, stream):
@@ -59,22 +71,32 @@ def write_html(
 DOCUMENT_END = "</main>\n</body>\n</html>\n"
 
 
-def document_head(title: str, about: str) -> str:
-    """The beginning of a page, up to its heading and where it comes from."""
+_TABLES = "DLProf's tables"
+
+
+def document_head(title: str, about: str, kind: str = "") -> str:
+    """The beginning of a page, up to its heading and where it comes from; ``kind`` stands before the title in a tab."""
     title = escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+        f"<title>{kind}{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
         f"<p class=source>{escape(about)}</p>\n"
     )
 
 
-def _title(connection: sqlite3.Connection) -> str:
-    """What the user called the profile, else the file it was made from, else the database."""
-    names = profile_title(connection), source_facts(connection)["source_name"], Path(shown_name(connection)).name
-    return f"GPU profile: {next(filter(None, names))}"
+def _names(connection: sqlite3.Connection, place: str) -> tuple[str, str]:
+    """What the profile is called, and its file where that is another name.
+
+    It is called as the user called it, else by its folder, with its rank; else by the file that it was made from.
+    """
+    facts = source_facts(connection)
+    file = facts["source_name"] or Path(shown_name(connection)).name
+    rank, size = facts["rank"], facts["world_size"]
+    told = "" if rank is None or size == 1 else f"rank {rank}" if size is None else f"rank {rank} of {size:,}"
+    title = profile_title(connection) or place
+    return (", ".join(filter(None, [title, told])), file) if title else (file, "")
 
 
 def _origin(connection: sqlite3.Connection) -> str:
@@ -103,19 +125,24 @@ def _write_block(block: Block, stream: TextIO) -> bool:
         f"<details class=report><summary>{head}</summary>\n"
         f'<div class=scroll tabindex=0 role=region aria-label="{title}">'
     )
-    stream.write("<table>\n")
-    if block.columns:
+    # Sentences stand in tables of two columns; names, of which a row has many, are never broken.
+    stream.write(f"<table{' class=names' if len(block.columns) > 2 else ''}>\n")
+    order = _order([column.heading for column in block.columns]) if block.columns else [0, 1]
+    columns = [block.columns[place] for place in order] if block.columns else []
+    if columns:
         headings = "".join(
             f"<th scope=col{_OF_KIND.get(column.kind, '')}>{escape(column.heading)}</th>"
             if column.heading
             else "<td></td>"
-            for column in block.columns
+            for column in columns
         )
         stream.write(f"<thead><tr>{headings}</tr></thead>\n")
-    kinds = [column.kind for column in block.columns] or [Kind.WORD, Kind.TEXT]
+    kinds = [column.kind for column in columns] or [Kind.WORD, Kind.TEXT]
     stream.write("<tbody>\n")
     for row in shown:
-        stream.write("<tr>" + "".join(map(_cell, row, kinds)) + "</tr>\n")
+        # Pairs have the name of a value in place of the heading of a column.
+        names = [column.heading for column in columns] or ["", str(row[0])]
+        stream.write("<tr>" + "".join(map(_cell, (row[place] for place in order), kinds, names)) + "</tr>\n")
     stream.write("</tbody></table></div>\n")
     if is_cut:
         left_out = f"{count - MOST_ROWS:,} more rows" if block.count else "More rows"
@@ -124,7 +151,16 @@ def _write_block(block: Block, stream: TextIO) -> bool:
     return True
 
 
+_NAMES = ("Kernel Name", "Op Name", "Name", "Op Type")
 _TIME = "Total GPU Time (ns)"
+_TIMES = (_TIME, "GPU Duration (ns)")
+
+
+def _order(headings: Sequence[str]) -> list[int]:
+    """The columns as they are read: what names a row, its GPU time, then the others as DLProf's files have them."""
+    first = [next((headings.index(name) for name in names if name in headings), None) for names in (_NAMES, _TIMES)]
+    known = [place for place in first if place is not None]
+    return [*known, *(place for place in range(len(headings)) if place not in known)]
 
 
 def _longest_first(block: Block) -> Iterator[tuple[Value, ...]]:
@@ -145,13 +181,23 @@ _OF_KIND = {**dict.fromkeys(NUMERIC, " class=n"), Kind.TEXT: " class=t"}
 """Of the heads of columns: numbers stand at the right, names have room."""
 
 
-def _cell(value: Value, kind: Kind) -> str:
+_MOST_LETTERS = 38
+"""As many letters of a name as have room in any case."""
+
+
+def _cell(value: Value, kind: Kind, heading: str) -> str:
     value = known(value)
     if value is None:
         return "<td class=u>unknown</td>"
     if isinstance(value, bool):
         return f"<td>{'yes' if value else 'no'}</td>"
     if isinstance(value, (int, float)):
-        text = f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+        # Parts of a nanosecond are no measured time.
+        text = f"{value:,}" if isinstance(value, int) else f"{value:,.{0 if heading.endswith('(ns)') else 1}f}"
         return f"<td{' class=n' if kind in NUMERIC else ''}>{text}</td>"
-    return f"<td>{markup.name(', '.join(value) if isinstance(value, list) else value)}</td>"
+    text = escape(", ".join(value) if isinstance(value, list) else value)
+    if len(text) <= _MOST_LETTERS:
+        return f"<td>{text}</td>"
+    # The end of a path tells it from its neighbours.
+    shown = f'class=path title="{text}"><bdi>{text}</bdi>' if text[0] == "/" else f'title="{text}">{text}'
+    return f"<td {shown}</td>"

@@ -40,6 +40,32 @@ def stacked_bar(name: str, parts: Sequence[Part], whole: float | None = None) ->
     return _svg(name, _BAR_HEIGHT, marks)
 
 
+_LETTER = 7.5
+_MOST_WIDE = 1_134
+"""Pixels of a letter, and of the bar of an iteration on a wide screen."""
+
+
+def named_bar(name: str, parts: Sequence[tuple[Part, Sequence[str]]]) -> str:
+    """One bar, divided into parts, with words on those that have room: of the texts of each, the first that fits.
+
+    Its units are those of the page, so that the words are not stretched.
+    """
+    total = sum(part.size for part, _ in parts)
+    marks, x = [], 0.0
+    for part, texts in parts:
+        wide = 100 * part.size / total if total else 0.0
+        room = _MOST_WIDE * wide / 100
+        text = next((text for text in texts if room >= max(90, _LETTER * len(text) + 16)), "")
+        # On a screen of half the width there is half the room.
+        narrow = "" if room / 2 >= _LETTER * len(text) + 16 else " narrow"
+        words = f'<text class="on-{part.colour}{narrow}" x="8" y="18">{escape(text)}</text>' if text else ""
+        rect = f'<rect class="{part.colour}" width="100%" height="100%"><title>{escape(part.tooltip)}</title></rect>'
+        if wide:
+            marks.append(f'<svg x="{x:.3f}%" width="{wide:.3f}%" height="{_BAR_HEIGHT}">{rect}{words}</svg>')
+        x += wide
+    return f'<svg role="img" aria-label="{escape(name)}" class="named">{"".join(marks)}</svg>'
+
+
 BROKEN_AT = 0.88
 """Where a bar that goes on beyond its scale has its gap."""
 
@@ -59,6 +85,12 @@ def cut_at(parts: Sequence[Part], most: float) -> Sequence[Part]:
 def _break(*corners: tuple[float, float]) -> str:
     """A slanted gap in a bar, which says that it is longer than it is drawn."""
     return f'<polygon class="break" points="{" ".join(f"{x:.2f},{y:.2f}" for x, y in corners)}"/>'
+
+
+def line(name: str, paths: Sequence[tuple[str, float, str]], marks: Sequence[tuple[float, float, Part]]) -> str:
+    """What happened over time: shapes with their colour and opacity, and above them rectangles at their places."""
+    shapes = [f'<path class="{colour}" opacity="{opacity:g}" d="{shape}"/>' for colour, opacity, shape in paths]
+    return _svg(name, _BAR_HEIGHT, [*shapes, *(_rect(x, 0, width, _BAR_HEIGHT, part) for x, width, part in marks)])
 
 
 def outline(name: str, share: float) -> str:

@@ -23,6 +23,7 @@ from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
 from tensorboard_plugin_dlprof.reports.held import held
 from tensorboard_plugin_dlprof.reports.markup import UNKNOWN, at_least, duration, keys, legend, number, section, share
+from tensorboard_plugin_dlprof.reports.strip import strip
 from tensorboard_plugin_dlprof.units import column_unit, in_unit, significant, size
 
 _RESOURCES = {
@@ -60,7 +61,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     on_gpu = any(times[kind]["time_ns"] for kind in ("total", "memory", "graph"))
     tiles: list[answer.Tile] = []
     if diagnosis is not None:
-        yield from answer.sentence(diagnosis, unit)
+        yield from answer.sentence(diagnosis, unit, [] if on_gpu else _on_host(connection, scope, unit))
         tiles += answer.tiles(diagnosis, list(_throughput(connection, scope)))
     if tiles or not on_gpu:
         tiles += _tensor_cores(connection, scope, unit)
@@ -78,6 +79,8 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     is_host_bound = diagnosis is not None and diagnosis["host_bound"]
     yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU", is_host_bound)
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
+    if diagnosis is not None and not drawn:
+        yield strip(connection, diagnosis)
     has_parts = diagnosis is not None and answer.least_computing(diagnosis) is not None
     classes = _RESOURCES if has_parts else _AS_PARTS
     yield from drawn or [_iterations(connection, scope, unit, classes)]
@@ -85,6 +88,17 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
         parts = resources(connection, scope, unit, diagnosis)
         yield f"<div class=pair>{parts}{_kernels(connection, scope, unit)}</div>"
     yield _system(connection)
+
+
+def _on_host(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[tuple[str, str, int]]:
+    """The parts of an iteration by DLProf's classes, as far as they are known: name, class of the colour, and mean."""
+    count = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
+    parts = summary.resource_breakdown(connection, scope)
+    return [
+        (_AS_PARTS[part["resource"]].format(unit=unit), part["resource"], round(part["time_ns"] / count))
+        for part in parts
+        if part["time_ns"]
+    ]
 
 
 def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[answer.Tile]:
@@ -340,7 +354,8 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
     # As the sentence and the gains above: of an iteration.
     iterations = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
     time_unit, length = column_unit([row[time_ns] / iterations for row in result])
-    columns: dict[str, list[str]] = {"Ops": [], f"{where} time ({time_unit})": [], "Share": []}
+    # The share stands beside its bar.
+    columns: dict[str, list[str]] = {"Share": [], "Ops": [], f"{where} time ({time_unit})": []}
     columns |= {f"On {unit}s": [], "Bound by": [], f"Could gain ({time_unit} of kernels)": []}
     has_units = system.has_matrix_units(connection)
     bars, names = [], []
@@ -361,9 +376,9 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
         bars.append(charts.stacked_bar(f"{where} time of {name}", parts, most))
         names.append(f"{_called(name)} <span class=faint>{escape(row['direction'] or '')}</span>")
         cells = (
+            share(time / total if total else None),
             f"×{row['ops']:,}",
             in_unit(time / iterations, length),
-            share(time / total if total else None),
             share(fraction) if has_units and fraction is not None else "",
             row.get("bound") or "",
             in_unit(gain / iterations, length) if gain > 0 and where == "GPU" else "",

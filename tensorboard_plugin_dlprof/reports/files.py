@@ -92,10 +92,12 @@ def write_reports(
     formats: Sequence[str],
     target: Target,
     diagnose: Callable[[], Diagnosis | None] = lambda: None,
+    place: str = "",
 ) -> Iterator[Path]:
     """Write the files one after the other, and yield the path of each finished file.
 
-    ``diagnose`` returns the diagnosis that an HTML page begins with; it is only called for one.
+    ``diagnose`` returns the diagnosis that an HTML page begins with; it is only called for one. ``place`` is the folder
+    that the profile is in, with which such a page is titled.
 
     Raises:
         BadRequest: The prefix is invalid, see ``checked_prefix``.
@@ -114,7 +116,8 @@ def write_reports(
         elif name == "xlsx":
             yield _publish(target, "reports", name, partial(_write_workbook, reports, connection, scope))
         else:
-            yield _publish(target, "reports", name, partial(_write_page, reports, connection, scope, diagnose()))
+            page = partial(write_html, connection, scope, reports, diagnosis=diagnose(), place=place)
+            yield _publish(target, "reports", name, partial(_write_page, page))
 
 
 def _write_each(write: Writer, report: Report, connection: sqlite3.Connection, scope: Scope, path: Path) -> None:
@@ -126,11 +129,9 @@ def _write_workbook(reports: Sequence[Report], connection: sqlite3.Connection, s
     write_xlsx({_sheet_name(report): report.blocks(connection, scope) for report in reports}, path)
 
 
-def _write_page(
-    reports: Sequence[Report], connection: sqlite3.Connection, scope: Scope, diagnosis: Diagnosis | None, path: Path
-) -> None:
+def _write_page(write: Callable[[TextIO], None], path: Path) -> None:
     with _text_file(path) as stream:
-        write_html(connection, scope, reports, stream, diagnosis)
+        write(stream)
 
 
 def _text_file(path: Path) -> TextIO:

@@ -29,20 +29,25 @@ _MORE_COLOURS = {
     "scale": ("#f1f3f4", "#444444"),
     "gain-low": ("#263248", "#dbe7ef"),
     "gain-high": ("#9db4c0", "#7d909d"),
+    "timeline-op": ("#8fb6dd", "#5a87b5"),
     "break": ("#ffffff", "#383838"),
 }
 """Parts of a step in which the CPU kept the GPU waiting, as ``frame.css`` has them; what memory holds for a
-short time or from unknown ops, as ``memory_categories.ts`` makes paler; and gains, as ``resources.ts`` has them."""
+short time or from unknown ops, as ``memory_categories.ts`` makes paler; gains, as ``resources.ts`` has them; and ops
+of the host, as the style sheet of the timeline has them."""
 
-_LIGHT = "--text: #202124; --faint: #5f6368; --line: #dadce0; --ground: #f1f3f4; --panel: #ffffff;"
-_DARK = "--text: #f1f3f4; --faint: #bdc1c6; --line: #5f6368; --ground: #202124; --panel: #383838;"
+_ALL = {**COLOURS, **_MORE_COLOURS}
+
+_LIGHT = "--text: #202124; --faint: #5f6368; --line: #dadce0; --ground: #f1f3f4; --panel: #ffffff; --link: #a84300;"
+_DARK = "--text: #f1f3f4; --faint: #bdc1c6; --line: #5f6368; --ground: #202124; --panel: #383838; --link: #ffb26b;"
 
 _RULES = """
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1200px; padding: 16px; font: 14px/1.5 system-ui, sans-serif; color: var(--text);
   background: var(--ground); }
 h1 { font-size: 22px; margin: 8px 0 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
-.source { color: var(--faint); margin: 0 0 16px; } .reports { margin: 24px 0 8px; }
+.source { color: var(--faint); margin: 0 0 16px; overflow-wrap: anywhere; } .reports { margin: 24px 0 8px; }
+.contents { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: -8px 0 16px; } a { color: var(--link); }
 section, .figures > div, details { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
   padding: 12px 16px; margin: 0 0 16px; }
 section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
@@ -53,7 +58,7 @@ section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
 summary { cursor: pointer; } .reports h3 { display: inline-block; min-width: 215px; margin: 0; font-size: inherit; }
 section > details, .empty { padding: 7px 0; margin: 0; border-width: 1px 0 0; border-radius: 0; }
 .empty { border-top: 1px solid var(--line); padding-left: 14px; color: var(--faint); }
-.cut { margin: 8px 0 0; color: var(--faint); } th.t { min-width: 280px; }
+.cut { margin: 8px 0 0; color: var(--faint); }
 details[open] > summary { margin: 0 0 8px; } .amount { float: right; color: var(--faint); }
 .axis { margin: 0; color: var(--faint); font-size: 12px; }
 .axis + svg { margin: 2px 0; border-top: 1px solid var(--line); }
@@ -64,6 +69,7 @@ svg .about { fill: none; stroke: #7d909d; stroke-width: 2px; vector-effect: non-
 .pair table { width: 100%; } .pair th:not(:first-child) { text-align: right; }
 .keys { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; padding: 0; list-style: none; }
 .keys b { font-weight: 600; } .answer strong { font-weight: 650; }
+svg.named text { font-size: 13px; }
 code { font: 0.92em ui-monospace, monospace; overflow-wrap: anywhere; }
 svg { width: 100%; height: 28px; display: block; margin: 8px 0; } svg[viewBox$=" 180"] { height: 180px; }
 svg.key { display: inline-block; width: 10px; height: 10px; margin: 0 8px 0 0; }
@@ -72,7 +78,19 @@ th, td { text-align: left; vertical-align: top; padding: 4px 12px 4px 0; border-
 tbody th { font-weight: normal; } thead th, thead td { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .u { color: var(--faint); }
 .report td:not(.n) { min-width: 60px; max-width: 420px; overflow-wrap: anywhere; white-space: pre-line; }
-.scroll { overflow: auto; max-height: 80vh; } .scroll thead th { position: sticky; top: 0; background: var(--panel); }
+/* What names a row stays in sight; a name is cut, and whole in its tooltip. */
+.report .names td:not(.n) { max-width: 300px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.report .names .path { direction: rtl; text-align: left; }
+.report .names :is(td, th):first-child { position: sticky; left: 0; z-index: 1; background: var(--panel); }
+.report .names thead th:first-child { z-index: 2; }
+/* A shadow, and a bar that is always there, where a table goes on beyond its edge. */
+.scroll { overflow: auto; max-height: 80vh; background:
+  linear-gradient(var(--panel) 0 0) right / 24px 100% no-repeat local,
+  linear-gradient(to left, #0003, #0000) right / 12px 100% no-repeat scroll; }
+.scroll::-webkit-scrollbar { width: 10px; height: 10px; }
+.scroll::-webkit-scrollbar-thumb { border-radius: 5px; background: var(--faint); }
+.scroll::-webkit-scrollbar-corner { background: none; }
+.scroll thead th { position: sticky; top: 0; background: var(--panel); }
 section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .faint { color: var(--faint); }
 .changes { margin: 0; padding: 0; list-style: none; }
 .changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
@@ -82,18 +100,21 @@ section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .fai
 thead .n { text-align: right; } .groups thead th { white-space: normal; vertical-align: bottom; }
 .bars { width: 100%; } .bars td, .bars th { border: 0; }
 .bars th, .bars .n { width: 1px; white-space: nowrap; }
-.bars svg { height: 14px; margin: 3px 0; }
-@media (max-width: 900px) { .groups td:nth-child(2) { display: none; } .groups tbody th { min-width: 150px; } }
+.bars svg { height: 14px; margin: 3px 0; } .groups .bar + .n { width: 66px; }
+@media (max-width: 900px) { svg .narrow { display: none; }
+  .groups td:nth-child(2) { display: none; } .groups tbody th { min-width: 150px; } }
 /* None alone in a line of its own. */
 @media (max-width: 940px) { .figures:has(> :nth-child(5)) { grid-template-columns: repeat(3, 1fr); }
   .figures:has(> :nth-child(7)) { grid-template-columns: repeat(4, 1fr); } }
-@media (max-width: 600px) { .changes > li, .pair { grid-template-columns: 1fr; }
+@media (max-width: 600px) { .report .names td:not(.n) { max-width: 150px; } svg.named text { display: none; }
+  .changes > li, .pair { grid-template-columns: 1fr; }
   .figures:has(> :nth-child(3)) { grid-template-columns: repeat(2, 1fr); } .reports .faint { display: none; } }
 section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
 @media print {
   body { max-width: none; padding: 0; font-size: 12px; } section > .answer { font-size: 17px; }
   svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .scroll { max-height: none; overflow: visible; } .groups tbody th { min-width: 160px; }
+  .scroll { max-height: none; overflow: visible; background: none; } .contents { display: none; }
+  .report .names td:not(.n) { white-space: normal; } .groups tbody th { min-width: 160px; }
   .groups td:nth-child(2) { display: none; }
   .pair { grid-template-columns: 1fr 1fr; } .figures dd { font-size: 18px; }
   .figures .meaning { font-size: 11px; } .figures > div, .changes > li, tr { break-inside: avoid; }
@@ -106,17 +127,32 @@ def style() -> str:
     """The style sheet of the page."""
     return (
         f":root {{ color-scheme: light dark; {_LIGHT} }}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}\n{mark_colours('')}\n{_RULES}"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}\n{mark_colours('')}\n"
+        f"{_words_on_marks()}\n{_RULES}"
     )
+
+
+def _words_on_marks() -> str:
+    """The colours of words on marks: black or white, whichever is told from the mark better."""
+    light, dark = (
+        " ".join(f"svg .on-{name} {{ fill: {_ink(colours[theme])}; }}" for name, colours in _ALL.items())
+        for theme in (0, 1)
+    )
+    return f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
+
+
+def _ink(colour: str) -> str:
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)) + 0.05
+    # Contrast to white and to black, as WCAG defines it.
+    return "#ffffff" if 1.05 / light > light / 0.05 else "#111111"
 
 
 def mark_colours(selector: str) -> str:
     """Colours of the marks of charts below a selector; everywhere where it is empty."""
     light, dark = (
-        " ".join(
-            f"{selector} svg .{name} {{ fill: {colours[theme]}; }}".strip()
-            for name, colours in {**COLOURS, **_MORE_COLOURS}.items()
-        )
+        " ".join(f"{selector} svg .{name} {{ fill: {colours[theme]}; }}".strip() for name, colours in _ALL.items())
         for theme in (0, 1)
     )
     return f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}"

@@ -15,7 +15,19 @@ _IN_PATH = re.compile(r"(?<=\w)/(?=\w\w)")
 
 def section(heading: str, note: str, content: str) -> str:
     """A section with its heading, and a sentence about it, if any."""
-    return f"<section><h2>{escape(heading)}</h2>{f'<p>{escape(note)}</p>' if note else ''}{content}</section>"
+    return f"<section>{heading_of(heading)}{f'<p>{escape(note)}</p>' if note else ''}{content}</section>"
+
+
+def heading_of(heading: str) -> str:
+    """The heading of a section, which can be jumped to."""
+    return f'<h2 id="{re.sub("[^a-z0-9]+", "-", heading.lower())}">{escape(heading)}</h2>'
+
+
+def contents(page: str) -> str:
+    """A line of links to the headings of a page; nothing of a page with few."""
+    found = re.findall(r'<h2 id="([^"]*)">(.*?)</h2>', page)
+    links = "".join(f'<a href="#{anchor}">{heading}</a>' for anchor, heading in found)
+    return f'<nav class=contents aria-label="Contents">{links}</nav>' if len(found) > 2 else ""
 
 
 def typeset(text: str) -> str:
@@ -57,11 +69,6 @@ def _with_numbers(text: str) -> str:
 def path(name: str) -> str:
     """A path that may be broken behind its slashes and colons."""
     return re.sub(r"(?<=.)/|::", r"\g<0><wbr>", escape(name))
-
-
-def name(text: str) -> str:
-    """A name in a narrow column, which may be broken behind its slashes, colons and underscores."""
-    return re.sub(r"(?<=.)/|::|_(?=\w)", r"\g<0><wbr>", escape(text))
 
 
 def key(colour: str) -> str:

@@ -9,12 +9,14 @@ import pickle
 import re
 import sqlite3
 from contextlib import closing
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from scripts.samples.xplane_file import Plane, space
 from tensorboard_plugin_dlprof import samples
+from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -32,7 +34,7 @@ from tests.reports.writing import golden
 class Page(html.parser.HTMLParser):
     """Tags and attributes of a page; every element that is opened is closed."""
 
-    VOID = frozenset({"meta", "br", "wbr", "rect", "polygon"})
+    VOID = frozenset({"meta", "br", "wbr", "rect", "polygon", "path"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -87,11 +89,16 @@ def made(tmp_path: Path) -> Path:
 
 
 def test_the_page_needs_nothing_else() -> None:
-    """No script, no link, no picture from elsewhere; its own policy forbids them."""
+    """No script, no style sheet, no picture from elsewhere; its own policy forbids them. Links lead within it."""
     text = page_of(golden("dlprof_dldb_1.sqlite"))
     page = Page(text)
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
-    assert not [value for name, value in page.attributes if name in ("src", "href", "srcset", "style")]
+    assert not [value for name, value in page.attributes if name in ("src", "srcset", "style")]
+    targets = [value for name, value in page.attributes if name == "href"]
+    assert targets
+    anchors = [value for name, value in page.attributes if name == "id"]
+    assert targets == [f"#{anchor}" for anchor in anchors], "the line of contents"
+    assert len(set(anchors)) == len(anchors)
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert "default-src 'none'" in text
     assert "@media screen and (prefers-color-scheme: dark)" in text
@@ -103,7 +110,7 @@ def test_every_report_and_chart_is_on_the_page() -> None:
     titles = ["Where GPU time goes", "Resource usage", "Kernel time", "DLProf's tables"]
     tables = ["System Config", "All Iterations", "Iteration Report", "Kernel Report", "Tensor Core Report"]
     tables += ["Op Type Summary Report", "Group Op Report"]
-    places = [text.index(f"<h2>{title}</h2>") for title in titles]
+    places = [text.index(f">{escape(title)}</h2>") for title in titles]
     places += [text.index(f"<h3>{table}</h3>") for table in tables]
     assert places == sorted(places)
     assert text.count('<svg role="img"') == 2 + text.count("<td class=bar>"), (
@@ -123,7 +130,8 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     text = plain(stream.getvalue())
     Page(text)
     places = [
-        text.index(each) for each in ("class=answer", "&lt;b&gt;", "Where GPU time goes", "Duration of the iterations")
+        text.index(each)
+        for each in ("class=answer", "&lt;b&gt;", ">Where GPU time goes</h2>", "Duration of the iterations")
     ]
     assert places == sorted(places)
     assert f"<p class=answer>{plain(answer(result['headline']))}</p>" in text
@@ -146,7 +154,7 @@ def test_which_iterations_count_is_no_change_to_make(made: Path) -> None:
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
         write_html(connection, find_scope(connection), [], stream, result)
-    assert "<h2>Recommendations</h2>" not in stream.getvalue()
+    assert ">Recommendations</h2>" not in stream.getvalue()
 
 
 def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -> None:
@@ -184,7 +192,8 @@ def test_a_recording_without_gpu_work_says_so_and_has_no_empty_panels(tmp_path: 
     text = plain(stream.getvalue())
     assert "<p class=answer>This recording holds no GPU work. <code>/mm</code> takes most of the CPU time" in text
     assert text.count("no GPU work") == 1
-    assert "<h2>Where CPU time goes</h2>" in text
+    assert '<rect class="cpu"' in text.partition("<section>")[2].partition("</section>")[0], "the bar of its time"
+    assert ">Where CPU time goes</h2>" in text
     assert "Kernel time" not in text
     assert "unknown" not in text.split("</style>")[1]
 
@@ -223,7 +232,30 @@ def test_tables_that_are_cut_keep_the_rows_with_the_most_gpu_time(
     monkeypatch.setattr(as_html, "MOST_ROWS", 5)
     kernels = page_of(database).partition("<h3>Kernel Report</h3>")[2].partition("</details>")[0]
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in kernels.split("<tr>")[2:]]
-    assert [row[place] for row in rows] == [f"{time:,}" for time in times[:5]]
+    # Behind the name, for those who do not scroll.
+    assert [row[1] for row in rows] == [f"{time:,}" for time in times[:5]]
+
+
+def test_tables_begin_with_the_name_and_its_gpu_time(made: Path) -> None:
+    """The others follow in DLProf's order, in which its files have all of them; a long name is whole in a tooltip."""
+    with closing(open_database(made)) as connection:
+        (block,) = REPORTS["iteration"].blocks(connection, find_scope(connection))
+        (groups,) = REPORTS["group_op"].blocks(connection, find_scope(connection))
+    headings = [column.heading for column in block.columns]
+    text = page_of(made)
+    table = text.partition("<h3>Iteration Report</h3>")[2].partition("</table>")[0]
+    shown = re.findall(r"<th scope[^>]*>(.*?)</th>", table)
+    assert shown[:2] == ["Kernel Name", "GPU Duration (ns)"]
+    assert shown[2:] == [heading for heading in headings if heading not in shown[:2]]
+    long = re.findall(r'<td(?: class=path)? title="([^"]*)">(?:<bdi>)?(.*?)(?:</bdi>)?</td>', text)
+    assert long
+    assert all(title == name for title, name in long)
+    assert all(len(name) <= 38 for name in re.findall(r"<td>(.*?)</td>", table))
+    average = [column.heading for column in groups.columns].index("Avg. CPU Time (ns)")
+    table = text.partition("<h3>Group Op Report</h3>")[2].partition("</table>")[0]
+    for row in table.split("<tr>")[2:]:
+        cell = re.findall(r"<td[^>]*>(.*?)</td>", row)[average + 1]
+        assert re.fullmatch("[\\d,]+|unknown", cell), "of nanoseconds there are no tenths"
 
 
 def test_tables_without_rows_are_one_line(made: Path) -> None:
@@ -299,7 +331,7 @@ def test_one_long_iteration_is_cut_without_a_diagnosis_too(tmp_path: Path) -> No
     source.write_text(json.dumps(trace))
     database = tmp_path / "a.dlprof_dldb.sqlite"
     import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
-    bars = page_of(database).partition("<h2>Iterations</h2>")[2].partition("</section>")[0]
+    bars = page_of(database).partition(">Iterations</h2>")[2].partition("</section>")[0]
     assert "The longest took 100 ms." in bars
     assert bars.count('class="break"') == 1
     # What fills them is named once below.
@@ -315,7 +347,7 @@ def test_the_report_names_the_time_of_dlprofs_numbers_where_the_sentence_is_abou
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
     text = plain(stream.getvalue())
     assert "It is about all 3.05 s recorded, not from the first to the last GPU work (5.33 ms)" in text
-    assert "<h1>GPU profile: nsys_profile.sqlite</h1>" in text
+    assert "<h1>nsys_profile.sqlite</h1>" in text
 
 
 def test_collectives_stand_apart_from_kernels_that_compute(tmp_path: Path) -> None:
@@ -338,7 +370,7 @@ def test_collectives_stand_apart_from_kernels_that_compute(tmp_path: Path) -> No
     assert 0 < exposed <= (apart["time_ns"] or 0)
     text = stream.getvalue()
     for panel in ("Resource usage", "Kernel time"):
-        assert 'rect class="communication"' in text[text.index(f"<h2>{panel}</h2>") :].partition("</section>")[0]
+        assert 'rect class="communication"' in text[text.index(f">{panel}</h2>") :].partition("</section>")[0]
 
 
 def test_a_gpu_without_tensor_cores_has_no_numbers_of_them(tmp_path: Path) -> None:
@@ -371,3 +403,19 @@ def test_a_memory_snapshot_is_told_by_what_holds_its_peak(tmp_path: Path) -> Non
     assert "Peak <strong>10.0 MiB</strong>" in text
     assert "<dt>Peak memory</dt>" not in text
     assert 'aria-label="Memory of GPU 0 by category"' in text
+
+
+def test_a_report_is_titled_by_the_folder_and_rank(tmp_path: Path) -> None:
+    """By which people know it; the file, which tools name, stands below."""
+    folder = tmp_path / "tp2 <run>"
+    folder.mkdir()
+    source = next(samples.DATA.rglob("generated-transformer-bf16-rank0.pt.trace.json.gz"))
+    database = folder / "ddp.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    assert main(["reports", "--formats", "html", "--output_path", str(tmp_path), str(database)]) == 0
+    text = (tmp_path / "dlprof_reports.html").read_text(encoding="utf-8")
+    assert "<title>GPU profile: tp2 &lt;run&gt;, rank 0 of 2</title>" in text
+    assert "<h1>tp2 &lt;run&gt;, rank 0 of 2</h1>\n<p class=source>generated-transformer-bf16-rank0.pt.trace" in text
+    links = [value or "" for name, value in Page(text).attributes if name == "href"]
+    assert any(link.startswith("https://pytorch.org/") for link in links), "as on Recommendations"
+    assert all(link.startswith(("https://", "#")) for link in links)

@@ -188,6 +188,9 @@ def test_the_colours_of_the_page_are_those_of_the_tab() -> None:
     for name, light, dark in result:
         if name in {"low", "high"}:
             assert re.findall(rf"svg \.gain-{name} {{ fill: (#\w+); }}", mark_colours("")) == [light, dark]
+    styles = REPOSITORY / "frontend" / "src" / "components" / "timeline" / "timeline.css"
+    ops = re.findall(r"--timeline-op: (#\w+);", styles.read_text(encoding="utf-8"))
+    assert re.findall(r"svg \.timeline-op { fill: (#\w+); }", mark_colours("")) == ops
 
 
 def test_safe_csv_has_no_formulas() -> None:
