@@ -118,7 +118,7 @@ def test_what_is_of_several_iterations_says_so(page: Page, tensorboard: TensorBo
     rates = page.get_by_role("region", name="While Kernels Run")
     expect(rates.locator(".sum-note")).to_have_text(f"over {count} iterations")
     page.goto(tensorboard.page(run="amp", view="modules"))
-    expect(page.locator(".icicle-note")).to_have_text(f"Width: GPU time per iteration, mean of {count}")
+    expect(page.locator(".icicle-note")).to_have_text(f"GPU time per iteration, mean of {count}")
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(page.get_by_role("grid").first).to_be_visible()
     expect(page.locator(".sum-note")).to_have_count(0)

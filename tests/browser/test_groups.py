@@ -225,7 +225,13 @@ def test_the_colour_and_the_treemap(page: Page, tensorboard: TensorBoard) -> Non
     expect(box).to_be_visible()
     box.click()
     expect(page.locator(".treemap .selected")).to_have_count(1)
-    expect(page.locator(".treemap-selected")).to_have_count(1)
+    expect(page.locator(".treemap .selected-frame")).to_have_count(1)
+    # A click frames what it selects, not the whole picture, and marks no text.
+    page.get_by_role("button", name="Icicle").click()
+    icicle.locator(".icicle-box").nth(1).dblclick()
+    expect(icicle.locator(".selected-frame")).to_have_count(1)
+    assert icicle.locator("svg").evaluate("svg => getComputedStyle(svg).outlineStyle") == "none"
+    assert page.evaluate("() => getSelection().toString()") == ""
     expect(page.get_by_role("complementary").get_by_text("GPU time", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("groups.colour=bound"))
 
@@ -233,7 +239,7 @@ def test_the_colour_and_the_treemap(page: Page, tensorboard: TensorBoard) -> Non
 def test_a_filter_that_nothing_matches(opened: Page) -> None:
     """It is said once, and nothing of times that no op would have."""
     panel = opened.get_by_role("region", name="Group Ops", exact=True)
-    expect(panel).to_contain_text("Width: GPU time")
+    expect(panel).to_contain_text("GPU time")
     opened.get_by_label("Filter by path").fill("no such path")
     expect(panel).to_contain_text("No path matches the filter.")
     expect(panel).not_to_contain_text("Width")

@@ -167,7 +167,7 @@ test("the largest bars in program order are named first, however narrow they are
   expect(orderLabels(beside, ["a", "beside", "c"], 1000, y).map(({ bar: place }) => place)).toEqual([0, 2]);
 });
 
-test("all work, modules and ops of the tree have their change, in no row that one member lacks", () => {
+test("all work, modules and ops of the tree have their change, but no row with kernels of which nothing is told", () => {
   const tree = buildTree(nodes(), "");
   const rows = new Rows(tree, { sort: "", fold: false, visible: null }).visible(() => true);
   const op = tree.nodes.op_id.find((id) => id !== null) ?? "";
@@ -179,7 +179,7 @@ test("all work, modules and ops of the tree have their change, in no row that on
   });
   const told = rows.flatMap((row) => {
     const change = changeOf(changes, tree, row);
-    return change === null ? [] : [[row.gathers ?? (row.isOp ? "op" : row.name), change.b_ns - change.a_ns]];
+    return typeof change === "string" ? [] : [[row.gathers ?? (row.isOp ? "op" : row.name), change.b_ns - change.a_ns]];
   });
   expect(new Map(told as [string, number][])).toEqual(
     new Map([
@@ -189,4 +189,25 @@ test("all work, modules and ops of the tree have their change, in no row that on
       ["op", 2],
     ]),
   );
+});
+
+test("ops without kernels of which nothing is told add nothing to the change of a folded row", () => {
+  const few = nodes();
+  few.kernel_time_ns = few.kernel_time_ns.map((time, i) => (few.op_id[i] === "CONV_1" ? 0 : time));
+  const tree = buildTree(few, "");
+  const rows = new Rows(tree, { sort: "", fold: true, visible: null }).visible(() => true);
+  const folded = rows.find(({ members }) => members.length > 1 && few.op_id[members[0] ?? 0] === "CONV_0");
+  const linear = rows.find(
+    ({ members }) => few.op_id[members[0] ?? 0] === "LINEAR_0" || few.name[members[0] ?? 0] === "Head",
+  );
+  const changes = (ops: { op_id: string; a_ns: number; b_ns: number }[]) =>
+    changesOf({ modules: [], ops, measures: {} });
+  const conv = { op_id: "CONV_0", a_ns: 4, b_ns: 6 };
+  const folds = folded ?? rows[0];
+  if (folds === undefined || linear === undefined) throw new Error("no rows");
+  expect(changeOf(changes([conv]), tree, folds)).toEqual({ a_ns: 4, b_ns: 6 });
+  expect(changeOf(changes([]), tree, folds)).toContain("not known");
+  expect(changeOf(changes([conv]), tree, linear)).toContain("not known");
+  few.kernel_time_ns = few.kernel_time_ns.map(() => 0);
+  expect(changeOf(changes([]), tree, linear)).toContain("No kernels");
 });

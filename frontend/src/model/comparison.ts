@@ -322,18 +322,30 @@ export function changesOf(comparison: Pick<CompareResponse, "modules" | "ops" | 
   };
 }
 
-/** The change of a row of the tree, of a folded one the sum over its members; null where one has no counterpart. */
-export function changeOf({ modules, ops, all }: Changes, tree: Tree, row: TreeRow): Change | null {
-  if (row.gathers === "all") return all;
+/** Why rows have no change of their own. */
+const NO_KERNELS = "No kernels: the change is that of kernel time, without copies and memsets.";
+const APART =
+  "What this took in the baseline is not known: its ops there do not match one by one, or they are too many to send. Compare tells more.";
+
+/**
+ * The change of a row of the tree, of a folded one the sum over its members; else why there is none. Members without kernels add
+ * nothing; with one of which nothing is told, the sum would be that of the others.
+ */
+export function changeOf({ modules, ops, all }: Changes, tree: Tree, row: TreeRow): Change | string {
+  if (row.gathers === "all" && all !== null) return all;
+  const { op_id: ids, kernel_time_ns: times } = tree.nodes;
   const sum = { a_ns: 0, b_ns: 0 };
+  let told = 0;
   for (const member of row.members) {
-    const op = tree.nodes.op_id[member] ?? null;
+    const op = ids[member] ?? null;
     const one = op === null ? modules.get(pathOf(tree, member).replace(/\/$/, "")) : ops.get(op);
-    if (one === undefined) return null;
+    if (one === undefined && (times[member] ?? 0) > 0) return APART;
+    if (one === undefined) continue;
+    told += 1;
     sum.a_ns += one.a_ns;
     sum.b_ns += one.b_ns;
   }
-  return row.members.length === 0 ? null : sum;
+  return told === 0 ? NO_KERNELS : sum;
 }
 
 /** The first A and the first B with the names of their runs, where these tell them apart; those in code are names of ops. */

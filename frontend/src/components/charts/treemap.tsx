@@ -11,6 +11,7 @@ import { tipOf } from "../tree/icicle";
 import type { GroupTree } from "../tree/use_group_tree";
 import { boxLabel, fitsBox } from "../text_width";
 import { useHeight, useWidth } from "../use_width";
+import { SelectedFrame } from "./selected_frame";
 
 interface TreemapProps {
   tree: GroupTree;
@@ -73,15 +74,7 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
             {boxes
               .filter(({ row }) => row === selected)
               .map(({ row, x, y, width: wide, height: tall }) => (
-                <rect
-                  key={`selected ${row.key}`}
-                  class="treemap-selected"
-                  x={x + 1.5}
-                  y={y + 1.5}
-                  width={Math.max(wide - 3, 1)}
-                  height={Math.max(tall - 3, 1)}
-                  rx="2"
-                />
+                <SelectedFrame key={`selected ${row.key}`} x={x + 0.5} y={y + 0.5} width={wide - 1} height={tall - 1} />
               ))}
           </svg>
         )}

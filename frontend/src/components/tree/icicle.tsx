@@ -18,6 +18,7 @@ import {
 } from "../../model/tree_values";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
 import type { Colouring, Step } from "../../model/shades";
+import { SelectedFrame } from "../charts/selected_frame";
 import { useCached } from "../use_cached";
 import { boxLabel } from "../text_width";
 import { useWidth } from "../use_width";
@@ -100,6 +101,14 @@ export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
                 data-tip={`${formatCounted(rest.count, "more group or op", "more groups and ops")}, each too short for a box\n${by === "gpu_time_ns" ? "GPU" : "CPU"} time ${readableAndExact(rest.sum)}, ${formatShare(shareOf(rest.sum, whole))} of the whole`}
               />
             ))}
+            {boxes[at] !== undefined && (
+              <SelectedFrame
+                x={boxes[at].x * width}
+                y={boxes[at].depth * ROW + 1}
+                width={boxWidth(boxes[at], width)}
+                height={ROW - 1}
+              />
+            )}
           </svg>
         )}
       </div>
@@ -144,9 +153,13 @@ interface BoxProps {
   onZoom: () => void;
 }
 
+/** With a gap to the next one, where there is room for that. */
+const boxWidth = (box: IcicleBox, width: number): number =>
+  Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
+
 function Box({ box, width, tip, selected, chained, shade, onSelect, onZoom }: BoxProps) {
   const x = box.x * width;
-  const wide = Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
+  const wide = boxWidth(box, width);
   const { row } = box;
   const label = boxLabel(rowLabel(row), wide - 8);
   return (

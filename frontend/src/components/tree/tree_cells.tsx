@@ -89,7 +89,8 @@ interface ValueCellProps {
   matrixUnit: string;
   unit: TimeUnit | undefined;
   total: number;
-  change: Change | null;
+  /** Or why there is none; null while it is not known. */
+  change: Change | string | null;
 }
 
 export function ValueCell({ row, column, label, matrixUnit, unit, total, change }: ValueCellProps) {
@@ -154,8 +155,14 @@ function boundTip(row: TreeRow): string {
 }
 
 /** The change from the baseline, in words too. */
-function ChangeCell({ change, unit }: { change: Change | null; unit: TimeUnit | undefined }) {
+function ChangeCell({ change, unit }: { change: Change | string | null; unit: TimeUnit | undefined }) {
   if (change === null) return <span class="unknown">–</span>;
+  if (typeof change === "string")
+    return (
+      <span class="unknown" data-tip={change}>
+        –
+      </span>
+    );
   const ns = change.b_ns - change.a_ns;
   return (
     <span

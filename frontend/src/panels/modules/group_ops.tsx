@@ -98,7 +98,10 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
                   ))}
                 </ul>
                 <span class="muted icicle-note">
-                  {picture === "icicle" ? "Width" : "Area"}: {scope.onGpu ? "GPU" : "CPU"} time <SumNote />
+                  <span data-tip={picture === "icicle" ? "What the width of a box shows" : "What its area shows"}>
+                    {scope.onGpu ? "GPU" : "CPU"} time
+                  </span>{" "}
+                  <SumNote />
                 </span>
               </div>
               <Later of={tree.unordered} height={PICTURE_HEIGHT[picture]}>
