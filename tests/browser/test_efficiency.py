@@ -63,6 +63,9 @@ def check_efficiency(page: Page, answer: dict[str, Any], in_graphs: bool = False
         expect(heading).to_contain_text(percent(share))
     elif not answer["product_flops"]:
         expect(page.locator(".headline")).to_contain_text("How much was computed is not known.")
+    if answer["product_flops"] and share is None:
+        # A rate alone is no answer: it stands below what is known.
+        expect(heading).to_contain_text("Of the kernel time")
     # Without roofs, dots of less than half of the time are not drawn.
     timed = sum(each["kernel_ns"] for each in answer["precisions"])
     if answer["dots"] and (answer["peaks"] or 2 * sum(dot["kernel_ns"] for dot in answer["dots"]) >= timed):
@@ -228,7 +231,7 @@ def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     page.reload()
     expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
     selected.get_by_role("link", name="Longest op").click()
-    page.get_by_role("link", name="Kernels").click()
+    page.get_by_role("complementary").get_by_role("link", name="Kernels").click()
     expect(page.get_by_role("heading", name=re.compile(f"^Kernels of .* {longest['op_id']}$"))).to_be_visible()
 
 
@@ -242,7 +245,7 @@ def test_a_row_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
     expect(row).to_contain_text(re.compile(r"\d [kMGT]"))
     row.locator("td").first.click()
     expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
-    selected = panel(page, f"{name_of(op['name'])} {op['direction']}")
+    selected = page.get_by_role("complementary", name=f"{name_of(op['name'])} {op['direction']}")
     expect(selected).to_contain_text(op["op_id"])
     # Its bars carry the means of the network.
     expect(selected.locator(".rate-track > i").first).to_be_visible()
@@ -250,7 +253,8 @@ def test_a_row_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
 
 
 def test_a_group_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
-    """A row of the groups marks the dot of its ops and shows their means; the groups stay."""
+    """A row of the groups marks the dot of its ops and shows their means beside it, in sight; the groups stay."""
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(tensorboard.page(run="amp", view="efficiency"))
     row = page.get_by_role("grid", name="Groups by Possible Gain").locator("tbody tr").first
     profile = tensorboard.profile("amp")["id"]
@@ -260,12 +264,16 @@ def test_a_group_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
     expect(plot(page).locator(".dot-selected")).to_have_count(1)
     expect(row).to_have_attribute("aria-selected", "true")
     name = f"{name_of(group['name'])} {group['direction']}"
-    shown = panel(page, f"{name} ×{group['ops']:,}")
+    shown = page.get_by_role("complementary", name=f"{name} ×{group['ops']:,}")
+    expect(shown).to_be_in_viewport(ratio=1)
+    expect(row).to_be_in_viewport()
+    expect(panel(page, "Whole Network")).to_have_count(1)
     expect(shown).to_contain_text(f"{group['ops']:,} ops alike.")
     if group["peak_fraction"] is not None:
         expect(shown.locator(".rate-meter", has_text="Compute")).to_contain_text(percent(group["peak_fraction"]))
-    shown.get_by_role("button", name="Deselect").click()
-    expect(panel(page, "Whole Network")).to_be_visible()
+    shown.get_by_role("button", name="Close").click()
+    expect(shown).to_have_count(0)
+    expect(plot(page).locator(".dot-selected")).to_have_count(0)
     row.locator("td").first.click()
     shown.get_by_role("link", name="Show all").click()
     expect(page.get_by_role("grid", name=f"Ops of {name}").locator("tbody tr").first).to_be_visible()

@@ -11,7 +11,7 @@ import { useState } from "preact/hooks";
 import type { Dot, Peak } from "../api/types";
 import { formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
-import { columnUnit, formatDuration } from "../format/time";
+import { columnUnit, formatDuration, type TimeUnit } from "../format/time";
 import { inUnit } from "../format/unit";
 import { boundsInWords } from "../model/bounds";
 import { gainsInFewerBits, precisionColour, precisionLabel } from "../model/precisions";
@@ -224,7 +224,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, cause, onS
                 >
                   <strong>{i + 1}</strong>
                   <span class="legend-label">{name}</span>
-                  <span class="legend-value">{timeAndGain(dot)}</span>
+                  <span class="legend-value">{timeAndGain(dot, columnUnit(longest))}</span>
                 </button>
               </li>
             )
@@ -249,9 +249,9 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, cause, onS
 
 const sumOf = (dots: readonly DotGroup[]): number => dots.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
 
-/** `6.48 ms, could gain 3.67`. */
-const timeAndGain = ({ kernel_ns: ns, gain_ns: gain }: DotGroup): string =>
-  `${formatDuration(ns)}${gain === null || gain <= 0 ? "" : `, could gain ${inUnit(gain, columnUnit(ns))}`}`;
+/** `6.48 ms, could gain 3.67`: all of a list in one unit, so that they can be compared. */
+const timeAndGain = ({ kernel_ns: ns, gain_ns: gain }: DotGroup, unit: TimeUnit): string =>
+  `${inUnit(ns, unit)} ${unit.name}${gain === null || gain <= 0 ? "" : `, could gain ${inUnit(gain, unit)}`}`;
 
 /** So many groups have numbers. */
 const MOST_NUMBERS = 5;

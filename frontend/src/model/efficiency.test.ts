@@ -14,7 +14,7 @@ import {
   precisionSegments,
   unknownSentence,
 } from "./precisions";
-import { PANEL_BACKGROUND } from "./resources";
+import { PANEL_BACKGROUND, textOn } from "./resources";
 import {
   along,
   axes,
@@ -365,8 +365,8 @@ describe("precisions", () => {
     ] as const;
     expect(precisionSegments(times, "Tensor Core", 700).map(({ label, ns, colour }) => [label, ns, colour])).toEqual([
       ["FP16, on Tensor Cores", 100, "var(--c-tensor-core)"],
-      ["FP32, not on Tensor Cores", 400, "var(--c-other-kernel)"],
-      ["Unknown precision, not on Tensor Cores", 300, "color-mix(in srgb, var(--c-other-kernel), white 28%)"],
+      ["FP32, not on Tensor Cores", 400, "var(--p-fp32)"],
+      ["Unknown precision, not on Tensor Cores", 300, "var(--p-unknown)"],
       ["Communication", 50, "var(--c-communication)"],
       ["In CUDA graphs, not known", 700, "var(--c-unknown-kernel)"],
     ]);
@@ -384,6 +384,14 @@ describe("precisions", () => {
     for (const key of PRECISION_KEYS)
       for (const theme of ["light", "dark"] as const)
         expect(contrast(PRECISION_COLOURS[key][theme], PANEL_BACKGROUND[theme]), `${key} ${theme}`).toBeGreaterThan(3);
+  });
+
+  it("has a colour for every precision under which a bar's text is read", () => {
+    for (const key of PRECISION_KEYS)
+      for (const theme of ["light", "dark"] as const) {
+        const text = theme === "light" && textOn(`var(--p-${key})`) === "on-dark" ? "#ffffff" : "#111111";
+        expect(contrast(PRECISION_COLOURS[key][theme], text), `${key} ${theme}`).toBeGreaterThan(4.5);
+      }
   });
 
   it("says what is not known, and only then", () => {
@@ -460,16 +468,24 @@ describe("the sentence about efficiency", () => {
   it("names numerator and denominator", () => {
     expect(said({})).toBe("The model used 25.0 % of what the GPU could compute (4.00 of 16.0 TFLOP/s).");
     expect(said({}, 2)).toContain("what the GPUs could");
+    // The peak by its name, where it is one.
+    const fp32 = { ...peak, per_second: 16e12 };
+    const fp16 = { ...peak, unit: "matrix", precision: "fp16", per_second: 16e12 } as const;
+    expect(said({ peaks: [fp32] })).toBe("The model used 25.0 % of the GPU's FP32 peak (4.00 of 16.0 TFLOP/s).");
+    expect(said({ peaks: [{ ...fp32, per_second: 8e12 }] }, 2)).toContain("of the GPUs' FP32 peak");
+    expect(said({ peaks: [fp16] })).toContain("of the GPU's FP16 Tensor Core peak");
     // The rates are those of the first share, not of that in kernel time.
     expect(said({}, 1, 0.5)).toContain("(4.00 of 16.0 TFLOP/s); 50.0 % counting kernel time alone.");
   });
 
-  it("says whether the rate compared with is a peak or a mix of peaks", () => {
+  it("says of a rate compared with that is no peak that it is of a mix of them", () => {
     const about = (peaks: Peak[], gpus = 1): string => attainableAbout({ ...rates, peaks }, gpus, "Tensor Core");
     const fp32: Peak = { ...peak, per_second: 8e12 };
     const fp16 = (rate: number): Peak => ({ ...peak, unit: "matrix", precision: "fp16", per_second: rate });
-    expect(about([fp16(16e12), fp32])).toBe("16.0 TFLOP/s is the published peak in FP16 on Tensor Cores.");
-    expect(about([fp32], 2)).toBe("16.0 TFLOP/s is the published peak of 2 GPUs in FP32.");
+    expect(about([fp16(16e12), fp32])).toBe("");
+    expect(about([fp32], 2)).toBe("");
+    // Of a peak far below that of matrix units, how little it is of theirs.
+    expect(about([fp16(64e12), fp32], 2)).toBe("Of the FP16 Tensor Core peak, 128 TFLOP/s, the model used 3.1 %.");
     expect(about([fp16(65e12), fp32])).toMatch(/^16\.0 TFLOP\/s is what the published peaks allow for the/);
     expect(attainableAbout({ ...rates, mfu_fraction: null }, 1, "Tensor Core")).toBe("");
   });

@@ -59,7 +59,7 @@ export function whileKernels(rates: Rates, kernels: number | null): WhileKernels
 }
 
 /**
- * "The model used 3.1 % of what the GPU could compute (31 of 989 TFLOP/s); 8.2 % counting kernel time alone." `gpus` are those
+ * "The model used 3.1 % of the GPU's BF16 Tensor Core peak (31 of 989 TFLOP/s); 8.2 % counting kernel time alone." `gpus` are those
  * in use, `kernels` is all kernel time as a part of the time of the iterations on them: the page counts everything else in it, too.
  */
 export function efficiencySentence(rates: Rates, gpus: number, unit: string, kernels: number | null): Phrase[] {
@@ -76,11 +76,15 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, ker
   const running = whileKernels(rates, kernels);
   const able = attainable(rates);
   const most = able === null ? null : formatScaled(able, "FLOP/s");
+  const peak = peakName(rates, gpus, unit);
   if (mfu !== null && (atLeast === "" || mfu >= LEAST_SHARE))
     return [
       { text: `The model used ${atLeast}` },
       { text: formatShare(mfu), strong: true },
-      { text: ` of what the ${device} could compute` },
+      {
+        text:
+          peak === "" ? ` of what the ${device} could compute` : ` of the ${gpus > 1 ? "GPUs'" : "GPU's"} ${peak} peak`,
+      },
       { text: able === null ? "" : ` (${formatPart(rate ?? 0, able, "FLOP/s")})` },
       ...(kernels !== null && isPart(kernels) && running.share !== null
         ? inKernels("; ", formatShare(running.share))
@@ -107,29 +111,54 @@ const attainable = ({ flops_per_second: rate, mfu_fraction: mfu }: Rates): numbe
 /** A rate is that of one precision if it differs from its peak by less than this part of it. */
 const SAME_RATE = 0.002;
 
-/** Where the rate that the sentence compares with comes from: a published peak, or a mix of several. Empty where it names none. */
+const named = (precisions: readonly string[]): string => [...new Set(precisions.map(precisionLabel))].join(" and ");
+
+/** Whose published peak the rates are compared with: `FP32`, `BF16 and FP16 Tensor Core`; empty for a mix of several. */
+function peakName(rates: Rates, gpus: number, unit: string): string {
+  const able = attainable(rates);
+  if (able === null) return "";
+  const of = (unitOf: string): string =>
+    named(
+      rates.peaks
+        .filter(
+          (peak) =>
+            peak.unit === unitOf &&
+            peak.used &&
+            Math.abs(able / ((peak.per_second ?? 0) * Math.max(gpus, 1)) - 1) < SAME_RATE,
+        )
+        .map(({ precision }) => precision),
+    );
+  const matrix = of("matrix");
+  return [matrix === "" ? "" : `${matrix} ${unit}`, of("vector")].filter(Boolean).join(" and ");
+}
+
+/** In 16 bits matrix units compute most. */
+const GOALS: ReadonlySet<string> = new Set(["fp16", "bf16"]);
+
+/** The peak of 16 bits on matrix units, where what was computed is compared with a lower one; null for a mix, and without any. */
+function goalOf(rates: Rates, gpus: number, unit: string): { name: string; most: number; share: number } | null {
+  const able = attainable(rates);
+  if (able === null || peakName(rates, gpus, unit) === "") return null;
+  const goals = rates.peaks.filter((peak) => peak.unit === "matrix" && GOALS.has(peak.precision));
+  const best = Math.max(...goals.map(({ per_second: rate }) => rate ?? 0), 0);
+  const most = best * Math.max(gpus, 1);
+  if (most <= able * (1 + SAME_RATE)) return null;
+  const fastest = goals.filter(({ per_second: rate }) => rate === best).map(({ precision }) => precision);
+  return { name: `${named(fastest)} ${unit}`, most, share: (rates.flops_per_second ?? 0) / most };
+}
+
+/**
+ * What the share of the sentence leaves open: how little it is of what matrix units could do in 16 bits, or that it is of a mix of peaks.
+ */
 export function attainableAbout(rates: Rates, gpus: number, unit: string): string {
   const able = attainable(rates);
   if (able === null || isMostlyUnknown(rates)) return "";
-  const named = (unitOf: string): string =>
-    [
-      ...new Set(
-        rates.peaks
-          .filter(
-            (peak) =>
-              peak.unit === unitOf &&
-              peak.used &&
-              Math.abs(able / ((peak.per_second ?? 0) * Math.max(gpus, 1)) - 1) < SAME_RATE,
-          )
-          .map(({ precision }) => precisionLabel(precision)),
-      ),
-    ].join(" and ");
-  const [matrix, vector] = [named("matrix"), named("vector")];
-  const precision = [matrix === "" ? "" : `${matrix} on ${unit}s`, vector].filter(Boolean).join(", and in ");
-  const what = formatScaled(able, "FLOP/s");
-  return precision === ""
-    ? `${what} is what the published peaks allow for the mix of precisions in which they ran.`
-    : `${what} is the published peak${gpus > 1 ? ` of ${formatCount(gpus)} GPUs` : ""} in ${precision}.`;
+  const goal = goalOf(rates, gpus, unit);
+  if (goal !== null)
+    return `Of the ${goal.name} peak, ${formatScaled(goal.most, "FLOP/s")}, the model used ${isLowerBound(rates) ? "at least " : ""}${formatShare(goal.share)}.`;
+  return peakName(rates, gpus, unit) !== ""
+    ? ""
+    : `${formatScaled(able, "FLOP/s")} is what the published peaks allow for the mix of precisions in which they ran.`;
 }
 
 /** Whether kernels took a part of the time only, so that two shares differ. */

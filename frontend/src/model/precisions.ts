@@ -53,13 +53,14 @@ const workOf = ({ precision, matrix_unit: unit }: PrecisionTime): (typeof WORK)[
     ? "communication"
     : ({ yes: "tensor_core", no: "other_kernel", unknown: "unknown_kernel" } as const)[unit];
 
-/** How much paler, in percent, each further precision of the same work is, and how pale the last ones are. */
+/** How much paler, in percent, each further precision on matrix units is, and how pale the last ones are. */
 const PALER = 28;
 const PALEST = 56;
 
 /**
- * Kernel time by precision and matrix unit. The colour says what ran, as in every other chart; of several precisions each further one
- * is paler. `matrixUnit` is empty where the GPU has none, `graphNs` the time in CUDA graphs recorded as a whole.
+ * Kernel time by precision and matrix unit. On matrix units it has their colour, of several precisions each further one paler; off them
+ * that of its precision, as on the roofline. `matrixUnit` is empty where the GPU has none, `graphNs` the time in CUDA graphs recorded as
+ * a whole.
  */
 export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: string, graphNs: number): BarSegment[] {
   const on = { yes: `on ${matrixUnit}s`, no: `not on ${matrixUnit}s`, unknown: `${matrixUnit}s unknown` } as const;
@@ -75,7 +76,12 @@ export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: s
           label: work === "communication" || matrixUnit === "" ? name : `${name}, ${on[unit]}`,
           short: name,
           ns: ns ?? 0,
-          colour: pale === 0 ? colourOf(work) : `color-mix(in srgb, ${colourOf(work)}, white ${pale}%)`,
+          colour:
+            work === "other_kernel"
+              ? precisionColour(precision)
+              : pale === 0
+                ? colourOf(work)
+                : `color-mix(in srgb, ${colourOf(work)}, white ${pale}%)`,
           about: formatCounted(kernels ?? 0, "kernel"),
           to: null,
         };

@@ -16,7 +16,7 @@ import { kernelNs, withGraphsNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 import { drawnDots, groupedDots, rowOfDot } from "../../model/roofline";
 import { EfficiencyBand } from "./efficiency_band";
-import { GpuUse } from "./gpu_use";
+import { GpuUse, RowUse } from "./gpu_use";
 import { LimitsPanel } from "./limits_panel";
 import { MfuPanel } from "./mfu_panel";
 import { Missing } from "./missing";
@@ -58,7 +58,8 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
     );
   const by = scope.iterations / scope.summed;
   const shown = shownTimes(rates, by);
-  const group = url["gains.row"] === undefined ? dotOf(shown, url["eff.dot"] ?? "") : inTable;
+  const op = url["eff.row"] ?? "";
+  const dot = op === "" && url["gains.row"] === undefined ? dotOf(shown, url["eff.dot"] ?? "") : null;
   const rated = rates.dots.length > 0;
   // Without roofs, dots of a small part of the time show nothing.
   const dotted = rates.dots.reduce((sum, { kernel_ns: ns }) => sum + (ns ?? 0), 0);
@@ -84,17 +85,18 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         <div class={drawn ? "efficiency-columns" : "efficiency-row"}>
           {drawn && (
             <div class="main-column">
-              <RooflinePanel rates={shown} whole={withGraphsNs(data) / by} group={group} />
+              <RooflinePanel rates={shown} whole={withGraphsNs(data) / by} group={dot ?? inTable} />
             </div>
           )}
           <div class="side-column">
-            <GpuUse data={data} rates={rates} group={group} />
+            <GpuUse data={data} rates={rates} group={dot} />
             {byPrecision}
           </div>
         </div>
       </OneStop>
-      <div class="span-all stacked">
+      <div class="span-all gains-and-pane with-pane">
         <RankedOps rated={rated} gains={gains} />
+        {(op !== "" || inTable !== null) && <RowUse rates={rates} group={inTable} op={op} />}
       </div>
       <div class="span-all efficiency-last">
         <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />

@@ -27,12 +27,14 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const iterations = data.performance.profiled_iterations ?? 0;
   const whole = withGraphsNs(data);
   const computed = efficiencySentence(rates, gpus, data.matrix_unit, kernelsOfWall(data));
-  const instead = isUnknown(rates)
-    ? ([
-        limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole, data.matrix_unit),
-        precisionsSentence(rates.precisions, whole, data.has_matrix_units ? data.matrix_unit : ""),
-      ].find((sentence) => sentence.length > 0) ?? [])
-    : [];
+  // A rate of which no share is known is no answer.
+  const instead =
+    isUnknown(rates) || rates.mfu_fraction === null
+      ? ([
+          limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole, data.matrix_unit),
+          precisionsSentence(rates.precisions, whole, data.has_matrix_units ? data.matrix_unit : ""),
+        ].find((sentence) => sentence.length > 0) ?? [])
+      : [];
   const fewerBits = [
     ...new Set(
       rates.dots.filter((dot) => gainsInFewerBits(dot) && (dot.gain_ns ?? 0) > 0).map(({ precision }) => precision),

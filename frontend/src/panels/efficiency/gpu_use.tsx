@@ -1,12 +1,15 @@
-/** How well the whole network used the GPU, or the selected op beside it: matrix units, compute, memory, multiprocessors. */
+/** How well the whole network used the GPU, or what is selected: matrix units, compute, memory, multiprocessors. */
 import type { DashboardResponse, EfficiencyResponse, NetworkRates, Row } from "../../api/types";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
 import { CauseNote } from "../../components/cause_note";
+import { DetailsPane } from "../../components/details_pane";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { FittingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
-import { navigate, useUrl } from "../../frame/url";
+import { navigate } from "../../frame/url";
 import { occupancyOf, useOpRates, type SelectedGroup } from "../../frame/use_op_rates";
 import { numberOf, textOf, titleOf } from "../../frame/use_row";
 import { formatCount, formatCounted, formatPart, formatScaled, significant, UNKNOWN } from "../../format/number";
@@ -24,41 +27,26 @@ import { showingOp } from "../../model/url_state";
 interface GpuUseProps {
   data: DashboardResponse;
   rates: EfficiencyResponse;
-  /** The selected ops that are alike; null for none. */
+  /** The ops of the selected dot; null for none. */
   group: SelectedGroup | null;
 }
 
 export function GpuUse({ data, rates, group }: GpuUseProps) {
-  const own = useUrl()["eff.row"] ?? "";
-  // A group of one op is that op.
-  const op = own !== "" ? own : group !== null && group.ops === 1 ? group.longest : "";
-  const { row, loading } = useOpRates(op);
+  const { title, op, body } = useSelected(rates, group, "");
   return (
     <Panel
-      title={
-        op !== ""
-          ? row === undefined
-            ? op
-            : titleOf(row)
-          : group === null
-            ? "Whole Network"
-            : `${group.title} ×${formatCount(group.ops)}`
-      }
+      title={group === null ? "Whole Network" : title}
       summed="means"
       about="Compute throughput is that of the sentence above, over kernel time. The others are means, weighted by kernel time, over the ops, or kernels, for which each value is known. Select a dot of the roofline or a row of the table to see an op, or all that are alike; the marks on the bars are the means of the network."
       tools={
-        (op !== "" || group !== null) && (
+        group !== null && (
           <>
-            {op !== "" && (
-              <ViewLink class="more-button" to={showingOp("ops", op)}>
-                Kernels <Icon name="right" />
-              </ViewLink>
-            )}
+            {op !== "" && <KernelsLink op={op} />}
             <button
               type="button"
               class="icon-button"
               aria-label="Deselect"
-              onClick={() => navigate({ "eff.row": null, "eff.dot": null, "gains.row": null })}
+              onClick={() => navigate({ "eff.dot": null })}
             >
               <Icon name="close" />
             </button>
@@ -66,17 +54,53 @@ export function GpuUse({ data, rates, group }: GpuUseProps) {
         )
       }
     >
-      {op === "" && group !== null ? (
-        <GroupRates group={group} network={comparable(rates.network)} />
-      ) : op === "" ? (
-        <NetworkUse data={data} rates={rates} />
-      ) : row === undefined ? (
-        <p class="muted">{loading ? "Loading…" : "Nothing is known about the efficiency of this op."}</p>
-      ) : (
-        <OpRates row={row} network={comparable(rates.network)} />
-      )}
+      {group === null ? <NetworkUse data={data} rates={rates} /> : body}
     </Panel>
   );
+}
+
+/** Beside the table: the op or the group whose row is selected. */
+export function RowUse({ rates, group, op: own }: Pick<GpuUseProps, "rates" | "group"> & { op: string }) {
+  const { title, op, body } = useSelected(rates, group, own);
+  const around = useRef<HTMLDivElement>(null);
+  // The table begins near the lower end of the window: its pane is told as a whole.
+  useLayoutEffect(() => around.current?.closest("aside")?.scrollIntoView({ block: "nearest" }), [title]);
+  return (
+    <DetailsPane title={title} calm onClose={() => navigate({ "eff.row": null, "gains.row": null })}>
+      <div ref={around}>
+        {body}
+        {op !== "" && <KernelsLink op={op} />}
+      </div>
+    </DetailsPane>
+  );
+}
+
+const KernelsLink = ({ op }: { op: string }) => (
+  <ViewLink class="more-button" to={showingOp("ops", op)}>
+    Kernels <Icon name="right" />
+  </ViewLink>
+);
+
+/** What is known of an op, or of a group of them: of one op, that of the op. */
+function useSelected(rates: EfficiencyResponse, group: SelectedGroup | null, own: string) {
+  const op = own !== "" ? own : group?.ops === 1 ? group.longest : "";
+  const { row, loading } = useOpRates(op);
+  const network = comparable(rates.network);
+  if (op === "")
+    return group === null
+      ? { title: "", op, body: null }
+      : {
+          title: `${group.title} ×${formatCount(group.ops)}`,
+          op,
+          body: <GroupRates group={group} network={network} />,
+        };
+  return row === undefined
+    ? {
+        title: op,
+        op,
+        body: <p class="muted">{loading ? "Loading…" : "Nothing is known about the efficiency of this op."}</p>,
+      }
+    : { title: titleOf(row), op, body: <OpRates row={row} network={network} /> };
 }
 
 /** Ops that are alike, as one. */
@@ -123,7 +147,7 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
       )}
       {onUnits !== null && <Meter label={`On ${matrixUnit}s`} fraction={onUnits} value="" />}
       <p>
-        {formatPerIteration(numberOf(row, "gpu_time_ns"), scope, ` of ${key === "" ? "kernel" : "GPU"} time`)}
+        {formatPerIteration(numberOf(row, "kernel_time_ns"), scope, " of kernel time")}
         {gain !== null && gain > 0 && (
           <>
             , of which {formatMean(gain, scope)} could be gained{gainsInFewerBits(row) && " in 16 bits"}
@@ -287,11 +311,19 @@ interface MetersProps {
   withOccupancy?: boolean;
 }
 
-/** `182 of 989 TFLOP/s`, as far as it is known. */
-const ofPeak = (rate: number | null, peak: number | null, unit: string): string =>
-  rate === null ? "" : peak === null ? formatScaled(rate, unit) : formatPart(rate, peak, unit);
-
-const inWords = (...parts: readonly (string | undefined)[]): string => parts.filter(Boolean).join(", ");
+/** `182 of 989 TFLOP/s` below the share; the rate in its place where no share is known. */
+function rateOrShare(
+  share: number | null,
+  rate: number | null,
+  peak: number | null,
+  unit: string,
+  coverage: string | undefined,
+): Pick<MeterProps, "instead" | "value"> {
+  const known =
+    rate === null ? "" : share !== null && peak !== null ? formatPart(rate, peak, unit) : formatScaled(rate, unit);
+  const [instead, below] = share === null ? [known, ""] : ["", known];
+  return { instead, value: [below, coverage].filter(Boolean).join(", ") };
+}
 
 /** What is not known is one line without a bar. */
 function Meters({ rates, compute, coverage, tip, network, withOccupancy = true }: MetersProps) {
@@ -299,14 +331,26 @@ function Meters({ rates, compute, coverage, tip, network, withOccupancy = true }
     {
       label: compute,
       fraction: rates.peak_fraction,
-      value: inWords(ofPeak(rates.flops_per_second, rates.peak_flops_per_second, "FLOP/s"), coverage.compute),
+      ...rateOrShare(
+        rates.peak_fraction,
+        rates.flops_per_second,
+        rates.peak_flops_per_second,
+        "FLOP/s",
+        coverage.compute,
+      ),
       mark: network?.peak_fraction,
       tip,
     },
     {
       label: "Memory throughput",
       fraction: rates.memory_fraction,
-      value: inWords(ofPeak(rates.bytes_per_second, rates.peak_bytes_per_second, "B/s"), coverage.memory),
+      ...rateOrShare(
+        rates.memory_fraction,
+        rates.bytes_per_second,
+        rates.peak_bytes_per_second,
+        "B/s",
+        coverage.memory,
+      ),
       mark: network?.memory_fraction,
       tip,
     },
@@ -327,7 +371,9 @@ function Meters({ rates, compute, coverage, tip, network, withOccupancy = true }
         ]
       : []),
   ];
-  const untold = meters.filter(({ fraction, value }) => fraction === null && value === "");
+  const untold = meters.filter(
+    ({ fraction, value, instead }) => fraction === null && value === "" && (instead ?? "") === "",
+  );
   return (
     <>
       {meters
@@ -348,17 +394,20 @@ function Meters({ rates, compute, coverage, tip, network, withOccupancy = true }
 interface MeterProps {
   label: string;
   fraction: number | null;
+  /** Of what the share is. */
   value: string;
+  /** In place of a share that is not known. */
+  instead?: string;
   mark?: number | null | undefined;
   tip?: string | undefined;
 }
 
-export function Meter({ label, fraction, value, mark, tip }: MeterProps) {
+export function Meter({ label, fraction, value, instead = "", mark, tip }: MeterProps) {
   const known = typeof mark === "number";
   return (
     <div class="rate-meter" data-tip={known ? `Whole network: ${formatShare(mark)}` : tip}>
       <span>{label}</span>
-      <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>
+      <span class={fraction === null && instead === "" ? "unknown" : "number"}>{instead || formatShare(fraction)}</span>
       {(fraction !== null || known) && (
         <span class="rate-track">
           <span style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />

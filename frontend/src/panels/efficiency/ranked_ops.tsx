@@ -55,7 +55,7 @@ const UNRATED = [
 const GROUPED = [
   "name",
   "gain_ns",
-  "gpu_time_ns",
+  "kernel_time_ns",
   "ops",
   "direction",
   "flops_per_second",
@@ -89,7 +89,7 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
   const url = useUrl();
   const narrowed = Object.keys(url).filter((key) => OF_OPS.test(key));
   const by = url["eff.by"] === "none" || narrowed.length > 0 ? "none" : "path";
-  const ranked = gains ? "Possible Gain" : by === "path" ? "GPU Time" : "Kernel Time";
+  const ranked = gains ? "Possible Gain" : "Kernel Time";
   const grouping = (
     <Choice
       label="Group by"
@@ -114,7 +114,7 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
       tools={grouping}
       timed
       first={GROUPED.filter((key) => (gains || !OF_PEAKS.has(key)) && (rated || !OF_SHAPES.has(key)))}
-      sort={gains ? "-gain_ns" : "-gpu_time_ns"}
+      sort={gains ? "-gain_ns" : "-kernel_time_ns"}
       pageSize={10}
       selectable
       empty="No op of this aggregation did any work."

@@ -68,8 +68,7 @@ export function RooflinePanel({ rates, whole, group }: RooflinePanelProps) {
         selected={selected}
         cause={url["eff.where.cause"] ?? ""}
         onSelect={(dot) => {
-          const [own, alike] = dot === null ? [null, null] : dot.ops.length > 1 ? [null, dot.op_id] : [dot.op_id, null];
-          navigate({ "eff.row": own, "eff.dot": alike, "gains.row": null });
+          navigate({ "eff.dot": dot?.op_id ?? null, "eff.row": null, "gains.row": null });
         }}
       >
         {undrawnSentence(rates, whole) !== "" && <span>{undrawnSentence(rates, whole)}</span>}
