@@ -111,18 +111,28 @@ def headline(profile: Profile) -> str:
         # Without events nothing tells the peak.
         at_end = f"{size(peak.in_use_bytes)} requested on GPU {history.device} when the snapshot was taken"
         return f"{at_end}, which recorded no events: neither the peak is known nor who allocated.{reserved}"
-    where = f" on GPU {history.device}{_iteration_at(profile.iterations[0], peak.time_ns)}{_reached_in(history, peak)}"
+    where = (
+        f" on GPU {history.device}{_iterations_of(history, profile.iterations[0], peak)}{_reached_in(history, peak)}"
+    )
     # PyTorch of 2021 tells sizes without addresses.
     holds = f"; of it {consists}" if len(history.blocks.allocated) else "; what holds it was not recorded"
     return f"Peak {size(peak.in_use_bytes)}{of}{measure}{relative}{where}{holds if consists else ''}.{reserved}"
 
 
-def _iteration_at(candidate: IterationCandidate, time_ns: int | None) -> str:
-    if time_ns is None or candidate.source == "whole_capture":
+def _iterations_of(history: History, candidate: IterationCandidate, peak: Peak) -> str:
+    """In which iteration the peak is, which is its first moment, and how many reach it: what the first one needs may
+    be of a warm-up, what each of them needs is not."""
+    if peak.time_ns is None or candidate.source == "whole_capture":
         return ""
-    place = int(np.searchsorted(candidate.start_ns, time_ns, side="right")) - 1
-    inside = place >= 0 and time_ns < candidate.stop_ns[place]
-    return f" in iteration {candidate.values[place]}" if inside else ""
+    place = int(np.searchsorted(candidate.start_ns, peak.time_ns, side="right")) - 1
+    if place < 0 or peak.time_ns >= candidate.stop_ns[place]:
+        return ""
+    first = f"in iteration {candidate.values[place]}"
+    count = len(candidate.values)
+    reach = sum(each["peak_bytes"] == peak.in_use_bytes for each in _iterations(history, candidate))
+    if reach < 2:
+        return f" {first}"
+    return f" in {f'each of the {count}' if reach == count else f'{reach} of {count}'} iterations, first {first}"
 
 
 def _reached_in(history: History, peak: Peak) -> str:

@@ -46,9 +46,10 @@ _OUTPUT = CATEGORIES.index("activation or output")
 def findings_of(
     profile: Profile, history: History, leak: Leak, iterations: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The findings about one GPU, the gravest first, as ``dlprof diagnose`` lists them."""
+    """The findings about one GPU, the gravest first, as ``dlprof diagnose`` lists them; that there is room comes before
+    what would save some, which is information only then."""
     of_torch = profile.info.source_format != "xplane" and history.measure != "driver"
-    failed, fragmented = _out_of_memory(history), _fragmentation(history)
+    failed, fragmented, room = _out_of_memory(history), _fragmentation(history), _room(history)
     rows = [
         *failed,
         *_leak(profile, history, leak, of_torch),
@@ -58,8 +59,9 @@ def findings_of(
         *fragmented,
         *(_churn(profile, history, iterations, of_torch) if leak.verdict != "leak" else []),
         *(_cached(history) if of_torch and not failed and not fragmented else []),
-        *_room(history),
     ]
+    needed = [each for each in rows if not room or each["severity"] != "info"]
+    rows = [*needed, *room, *(each for each in rows if each not in needed)]
     for each in rows:
         each["evidence"] = [{**row, "device": str(history.device)} for row in each["evidence"]]
     return rows

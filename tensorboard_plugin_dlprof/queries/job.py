@@ -18,7 +18,7 @@ UNKNOWN_CELL = 0xFFFF_FFFF
 
 MEASURES = (
     *("duration", "compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle", "overlapped"),
-    "own_delay",
+    *("own_delay", "cost"),
 )
 
 MOST_ROWS, MOST_COLUMNS = 1_024, 512

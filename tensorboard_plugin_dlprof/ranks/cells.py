@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.ranks.waiting import Exposed
 
 MEASURES = (
     *("duration", "compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle", "overlapped"),
-    "own_delay",
+    *("own_delay", "cost"),
 )
 """The measures of ``job_matrix``."""
 
@@ -32,7 +32,7 @@ class Cells(msgspec.Struct, frozen=True):
 
 
 def cells_of(job: Job, exposed: Sequence[Exposed]) -> Cells:
-    """All measures but own delay, which is unknown until ``own_delay`` is."""
+    """All measures but own delay and what it costs, which are unknown until ``own_delay`` is."""
     numbers = np.unique(np.concatenate([member.tables.iterations for member in job.members]))
     cells = {measure: np.full((len(job.members), len(numbers)), -1, np.int64) for measure in MEASURES}
     for row, (member, of) in enumerate(zip(job.members, exposed, strict=True)):

@@ -149,6 +149,8 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         inside = position >= 0
         own[cells.measures["duration"] >= 0] = 0
         np.add.at(own, (delays.member[inside], position[inside]), delays.own_delay_ns[inside])
+    lost = most_lost(job, cells.measures["exposed_wait"], cells.measures["exposed_unmatched"])
+    cells.measures["cost"] = np.minimum(own, lost)
     groups = groups_of(job, matches)
     dimensions, coordinates = dimensions_of(job, groups)
     stages = stages_of(job, dimensions, coordinates)
@@ -177,7 +179,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         dimensions=dimensions,
         coordinates=coordinates,
         compute_ns=cells.measures["compute"],
-        most_lost_ns=most_lost(job, cells.measures["exposed_wait"], cells.measures["exposed_unmatched"]),
+        most_lost_ns=lost,
     )
     verdict = judge(facts)
     warnings = [*job.warnings, *clocks.warnings]

@@ -25,6 +25,9 @@ from tensorboard_plugin_dlprof.units import percentage, short_duration
 CAUSES = ("compute", "host", "input", "copy", "link", "mixed")
 
 
+_HIDDEN = 1.05
+"""Own delay by cost, from which a part of it is said to be hidden."""
+
 _MOST_NAMED = 32
 """Ranks that are looked at more closely, those with most delay first."""
 
@@ -223,6 +226,13 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     suspects = {int(place): _suspect(facts, int(place), own, int(often[place])) for place in named}
     lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
     sentence = _sentence(facts, lasting[0])
+    first = lasting[0]
+    if not (facts.is_of_iterations or facts.is_from_start) and first.own_delay_ns > _HIDDEN * first.cost_ns:
+        sentence += (
+            f" Its own delay, counted at each collective, is {short_duration(first.own_delay_ns)}"
+            f"{' an iteration' if facts.iterations > 1 else ''}: where the others compute while they wait, it costs "
+            "nothing."
+        )
     if facts.is_of_iterations:
         sentence += (
             " Whole iterations were compared, as too few operations have peers that do the same: the own delays of "

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.events.build import build_profile
@@ -94,6 +95,17 @@ def test_a_trace_without_totals_is_relative() -> None:
     assert "more than at the start" in answer["headline"]
     assert answer["headline"].endswith("; what holds it was not recorded.")
     assert sum(row["bytes"] for row in device["at_peak"]) == device["peak_bytes"]
+
+
+def test_a_peak_that_iterations_reach_again_is_said_of_all_of_them() -> None:
+    """At its first moment, as it is defined, which may be a warm-up; a higher one is of its iteration alone."""
+    source = samples.DATA / "generated-resnet50-amp.pt.trace.json.gz"
+    answer = memory_of_source(source, None, lambda what, fraction: None)
+    device = answer["devices"]["0"]
+    assert {each["peak_bytes"] for each in device["iterations"]} == {device["peak_bytes"]}
+    assert " on GPU 0 in each of the 5 iterations, first in iteration 1, reached in" in answer["headline"]
+    # What the page tells first, and the command, too.
+    assert [each["rule"] for each in device["findings"]] == ["batch_size_detector", "activation_detector"]
 
 
 @pytest.mark.parametrize(

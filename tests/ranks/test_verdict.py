@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof import samples
+from tensorboard_plugin_dlprof.database.job_rows import opened_job
+from tensorboard_plugin_dlprof.queries.job import matrix
 from tensorboard_plugin_dlprof.samples.job import Plan
 from tests.ranks.jobs import answer, import_into, imported, kernels, made_in, rows
 from tests.ranks.pipelines import imported_pipelines
@@ -47,6 +49,11 @@ def test_a_rank_costs_no_more_than_others_wait_for_it(tmp_path: Path) -> None:
     assert costing["own_delay_ns"] == 25_323_638, "as defined: summed over collectives"
     assert (verdict["own_delay_ns"], verdict["cost_ns"]) == (25_323_638 // 4, 8_111_509 // 4)
     assert "costs about 2.03 ms of each 20.6 ms iteration (9.9 %)" in verdict["sentence"]
+    assert "Its own delay, counted at each collective, is 6.33 ms an iteration" in verdict["sentence"]
+    with opened_job(made.database) as connection:
+        cost = matrix(connection, "cost")
+        assert (cost <= matrix(connection, "own_delay")).all()
+    assert cost.sum(1).tolist() == [0, 8_111_509], "never more than the other rank waits"
     (finding,) = rows(made, "SELECT gain_ns FROM job_findings WHERE rule = 'straggler'")
     assert finding["gain_ns"] == verdict["cost_ns"]
     iterations = rows(made, "SELECT own_delay_ns FROM job_iterations")
