@@ -60,7 +60,7 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.units import shares
 
 MOST_BINS = 2_000
-_LARGEST = 15
+_LARGEST = 60
 """Blocks of a moment that are told one by one; what they cost is looked up for each."""
 
 _MOST_PHASES = 500

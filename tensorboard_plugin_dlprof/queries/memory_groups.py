@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, STAYS
 from tensorboard_plugin_dlprof.memory.peak import repeated
 from tensorboard_plugin_dlprof.memory.stored import (
     all_blocks_of,
@@ -20,15 +20,15 @@ from tensorboard_plugin_dlprof.memory.stored import (
     stacks_of,
     state_of,
 )
-from tensorboard_plugin_dlprof.queries.memory import damage_told, peak_state
+from tensorboard_plugin_dlprof.queries.memory import damage_told, memory, peak_state
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 MOST_BLOCKS = 4_000_000
 """Blocks that are sorted for one page."""
 
 _COLUMNS = (
-    *("id INTEGER PRIMARY KEY", "size_bytes", "blocks", "total_bytes", "at_peak", "at_peak_bytes", "category"),
-    *("owner", "stay", "alike"),
+    *("id INTEGER PRIMARY KEY", "size_bytes", "blocks", "total_bytes", "at_peak", "at_peak_bytes", "held_fraction"),
+    *("category", "owner", "stay", "alike"),
 )
 
 
@@ -54,7 +54,7 @@ def computed(
         check_texts(blocks, owners, stacks_of(con, device))
         if len(blocks.num_bytes) > MOST_BLOCKS:
             raise BadRequest(f"The recording holds more than {MOST_BLOCKS:,} blocks; see the largest ones.")
-        peak = peak_state(con, device)
+        peak, answer = peak_state(con, device), memory(con)["devices"][str(device)]
         first = -1 if start is None else state_of(con, facts, start)[0]
         last = STAYS if stop is None else state_of(con, facts, stop)[0]
     inside = (blocks.allocated < last) & (blocks.freed >= first)
@@ -76,13 +76,20 @@ def computed(
         np.bincount(of, weights, groups).astype(np.int64).tolist()
         for weights in (None, at_peak[order].astype(np.float64), stays[order].astype(np.float64))
     )
+    whole = 0 if answer["relative"] else int(answer["peak_bytes"])
     result = []
     for number, (size, key) in enumerate(zip(sizes[begins].tolist(), kinds[begins].tolist(), strict=True)):
         owner, category = names[key // len(CATEGORIES)] or None, CATEGORIES[key % len(CATEGORIES)]
         count, held = counts[number], peaks[number]
         alike = f"{size}:{category}:{owner or ''}"
-        row = (number + 1, size, count, count * size, held, held * size, category, owner, staying[number], alike)
+        share = held * size / whole if whole > 0 else None
+        row = (number + 1, size, count, count * size, held, held * size, share, category, owner, staying[number], alike)
         result.append(row)
+    # So that the rows add up to the peak; of how many blocks it was, nothing tells.
+    before = whole - int(blocks.num_bytes[at_peak].sum())
+    if before > 0 and start is None and stop is None:
+        name = CATEGORIES[HELD_BEFORE]
+        result.append((len(result) + 1, *(None,) * 4, before, before / whole, name, None, None, f":{name}:"))
     return {"memory_block_groups": (_COLUMNS, result)}
 
 
@@ -102,17 +109,21 @@ MEMORY_BLOCK_GROUPS = Table(
         Column("owner", "Allocated by", "path", "Path of the ops without indices, or place in the program, that "
                "allocated them.",
                "alike.owner", nullable=True, searchable=True),
-        Column("size_bytes", "Size", "bytes", "Size of each.", "alike.size_bytes"),
+        Column("size_bytes", "Size", "bytes", "Size of each; unknown of what was held before the recording.",
+               "alike.size_bytes", nullable=True),
         Column("blocks", "Blocks", "integer", "How many were allocated in the recording, or in the window in use.",
-               "alike.blocks"),
+               "alike.blocks", nullable=True),
         Column("at_peak", "At the Peak", "integer", "How many of them are in use at the peak of the recording.",
-               "alike.at_peak"),
+               "alike.at_peak", nullable=True),
         Column("at_peak_bytes", "Size at the Peak", "bytes", "Sum of those in use at the peak of the recording.",
                "alike.at_peak_bytes"),
+        Column("held_fraction", "Share of the Peak", "fraction",
+               "Share of what is in use at the peak of the recording; unknown where sizes count from its start.",
+               "alike.held_fraction", nullable=True),
         Column("total_bytes", "Size of All", "bytes", "Sum of all of them, which need not be in use at the same time.",
-               "alike.total_bytes", tier=1),
+               "alike.total_bytes", nullable=True, tier=1),
         Column("stay", "Until the End", "integer", "How many are still in use when the recording ends.", "alike.stay",
-               tier=1),
+               nullable=True, tier=1),
         Column("alike", "Alike", "text", "Size, category and who allocated them.", "alike.alike", hidden=True),
     ),
 )  # fmt: skip

@@ -62,7 +62,7 @@ _ADDITIVE = frozenset(
         *("calls", "change_ns", "duration_ns", "total_ns"),
         *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
         *("gpu_time_ns", "kernel_calls", "kernel_ns"),
-        *("at_peak", "at_peak_bytes", "blocks", "stay", "total_bytes"),
+        *("at_peak", "at_peak_bytes", "blocks", "held_fraction", "stay", "total_bytes"),
     }
 )
 """Columns whose sum means something: a gap with two causes is in two groups, a share of a window is of one GPU."""

@@ -19,6 +19,7 @@ from tests.importers.kineto.traces import MAIN, kernel, op, trace
 from tests.routes.serving import Server
 
 MB = 1 << 20
+ALLOCATED = "active_allocated"
 
 
 def snapshot() -> dict[str, Any]:
@@ -227,3 +228,26 @@ def test_a_damaged_database_is_refused_in_one_sentence(server: Server, database:
             assert answer.status_code < 500, (damage, route, error)
             assert name in error["message"] or str(database.parent) in error["message"], (damage, route, error)
     assert refused > len(DAMAGE)
+
+
+def test_what_was_held_before_is_a_row_so_that_the_rows_are_the_peak(tmp_path: Path) -> None:
+    """Of how many blocks, and of what size, nothing tells; in a window only what was allocated is listed."""
+    segments = [{"device": 0, "address": 0, "total_size": 20 * MB, "blocks": [{"size": 7 * MB, "state": ALLOCATED}]}]
+    events = [{"action": "alloc", "addr": 1, "size": 2 * MB}]
+    source = tmp_path / "s.pickle"
+    source.write_bytes(pickle.dumps({"segments": segments, "device_traces": [events]}))
+    assert main(["import", str(source), "-o", str(tmp_path / "logs")]) == 0
+    (database,) = (tmp_path / "logs").glob("*.sqlite")
+    serving = Server(database.parent, tmp_path / "cache")
+    try:
+        page = asked(serving, database, "/table?table=memory_block_groups&device=0&")
+        peak = asked(serving, database, "/memory?")["devices"]["0"]["peak_bytes"]
+        window = asked(serving, database, "/table?table=memory_block_groups&device=0&from=0&to=1&")
+    finally:
+        serving.app.close()
+    before, block = page["rows"]
+    assert (before["category"], before["at_peak_bytes"]) == ("held before the recording", 5 * MB)
+    assert [before[name] for name in ("size_bytes", "blocks", "at_peak", "total_bytes", "stay")] == [None] * 5
+    assert block["at_peak_bytes"] == 2 * MB
+    assert (page["totals"]["at_peak_bytes"], page["totals"]["held_fraction"], peak) == (7 * MB, 1, 7 * MB)
+    assert [row["category"] for row in window["rows"]] == [block["category"]]

@@ -7,6 +7,11 @@ export const MEASURES = [
     "Own delay",
     "Time that the rank itself took longer than its peers, counted at each collective. What it costs is less where the others compute while they wait.",
   ],
+  [
+    "cost",
+    "Cost",
+    "What of a rank's own delay others waited for while they computed nothing, at most: no more than any other rank waited in the iteration.",
+  ],
   ["exposed_wait", "Waiting", "Waiting for other ranks in collectives, while nothing is computed."],
   ["exposed_transfer", "Transfer", "Transferring data between GPUs, while nothing is computed."],
   ["compute", "Compute", "At least one kernel computes."],

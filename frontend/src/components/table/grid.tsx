@@ -34,7 +34,7 @@ const ROW_HEIGHT = 29;
 const cellText = (value: Cell | undefined): string => (value === null || value === undefined ? "" : String(value));
 
 /** The column that says what part of the whole a row is. */
-const isShare = ({ key }: Column): boolean => key === "gpu_time_fraction";
+const isShare = ({ key }: Column): boolean => key === "gpu_time_fraction" || key === "held_fraction";
 
 function classOf(column: Column): string {
   if (column.type === "boolean") return "middle";

@@ -6,6 +6,7 @@ import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { momentInUnit, readableAndExact } from "../../format/time";
 import { inUnit } from "../../format/unit";
+import { categoryColour } from "../../model/memory_categories";
 import { arrowOf, directionOf, isSmall, signedAmount, signedShare } from "../../model/change";
 import { NO_KERNELS } from "../../model/families";
 import { shortKernelName } from "../../model/kernel_name";
@@ -89,6 +90,11 @@ export function TableCell(props: TableCellProps) {
       const text = shownText(column.key, String(value));
       return (
         <span class="clip" data-tip={text}>
+          {column.key === "category" && (
+            <>
+              <span class="swatch" style={{ background: categoryColour(text) }} />{" "}
+            </>
+          )}
           {text}
         </span>
       );

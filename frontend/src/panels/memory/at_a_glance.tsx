@@ -7,7 +7,8 @@ import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
-import { Findings, fullestOf } from "./memory";
+import { Findings } from "./findings";
+import { fullestOf } from "./memory";
 import { MemoryCurve, WholeRecording } from "./memory_curve";
 
 export function MemoryAtAGlance() {

@@ -13,11 +13,12 @@ import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { labelStep } from "../../model/chart";
 import { categoryColour, phaseColour } from "../../model/memory_categories";
+import { byteTicks, ENDS, isWithin, iterationTicks, layersOf, marksOf, roundMoments } from "../../model/memory_curve";
 import { mergedPhases } from "../../model/memory_phases";
 import type { View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
+import { Reading } from "./reading";
 
 const HEIGHT = 280;
 const LEFT = 74;
@@ -30,10 +31,6 @@ const NAMES = 14;
 const PHASE_OPACITY = 0.45;
 const LETTER = 7;
 const MOST_TIMES = 2;
-const MOST_MARKS = 20;
-/** What the labels at both ends, and those of iterations, need. */
-const ENDS = 90;
-const TICK_ROOM = 90;
 
 /** The part of the recording that the curve begins with, where that is not all of it. */
 export interface Opening {
@@ -60,10 +57,6 @@ export function useMemoryRange(): readonly [number, number] | null {
   const [low, high] = [wholeNumber(url["memory.from"]), wholeNumber(url["memory.to"])];
   return low !== null && high !== null && low < high ? [low, high] : null;
 }
-
-/** Whether a moment is in a part of the recording. */
-export const isWithin = (moment: number, part: View | undefined): boolean =>
-  part !== undefined && part.from <= moment && moment <= part.to;
 
 /** Back from a window. */
 export function WholeRecording() {
@@ -117,7 +110,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
   const layers = layersOf(curve);
   const drawn = layers.map(({ category }) => category);
   const downwards = [...drawn].reverse();
-  const iterations = unit === "ns" ? ticksOf(device.iterations, from, to, inner) : [];
+  const iterations = unit === "ns" ? iterationTicks(device.iterations, { from, to }, inner) : [];
   const marks = marksOf(device, unit === "ns", { from, to });
   const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
   const plotTop = namesTop + NAMES * Math.max(...marks.map(({ row }) => row + 1), 1);
@@ -136,6 +129,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
     if (drag === null) return;
     const end = momentAt(event);
     setDrag(null);
+    if (event.detail > 1) return; // the second click of two goes back, and is of no moment
     const [low, high] = [Math.min(drag[0], end), Math.max(drag[0], end)];
     if (x(high) - x(low) > 6) setRange([low, high]);
     else onMoment(end);
@@ -147,7 +141,6 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
     setRange([Math.round(Math.max(now - quarter, from)), Math.round(Math.min(now + quarter, to))]);
   };
   const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, + zooms in, Escape shows all.`;
-  const bin = pointed === null ? -1 : binOf(pointed, curve);
   return (
     <div class="memory-over-time">
       <div ref={measure} class="memory-frame" style={{ "--plot-left": `${LEFT}px` }}>
@@ -168,7 +161,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
             setDrag(null);
             setPointed(null);
           }}
-          onDblClick={() => setRange(null)}
+          onDblClick={() => navigate({ "memory.from": WHOLE, "memory.to": null, "memory.at": null }, true)}
           onKeyDown={(event) => {
             if (event.key === "ArrowLeft") step(-0.01);
             else if (event.key === "ArrowRight") step(0.01);
@@ -214,16 +207,23 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
               </text>
             </g>
           )}
-          {iterations.map(({ number, start_ns: start }) => (
+          {iterations.map(({ number, at, named }) => (
             <g key={number}>
-              <line class="memory-tick" x1={x(start)} x2={x(start)} y1={plotTop} y2={HEIGHT - BOTTOM} />
-              {x(start) > LEFT + ENDS && x(start) < width - ENDS && (
-                <text class="axis" x={x(start)} y={HEIGHT - 6} text-anchor="middle">
-                  iteration {number}
+              {at > from && (
+                <line class="memory-tick" x1={x(at)} x2={x(at)} y1={plotTop} y2={named ? HEIGHT : HEIGHT - BOTTOM} />
+              )}
+              {named && (
+                <text class="axis" x={x(at) + 4} y={HEIGHT - 6}>
+                  {number}
                 </text>
               )}
             </g>
           ))}
+          {iterations.length > 0 && (
+            <text class="axis" x={LEFT - 6} y={HEIGHT - 6} text-anchor="end">
+              iteration
+            </text>
+          )}
           {iterations.length === 0 &&
             roundMoments(from, to, inner).map((moment) => (
               <g key={moment}>
@@ -281,20 +281,27 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
               height={HEIGHT - plotTop - BOTTOM}
             />
           )}
-          <text class="axis" x={LEFT} y={HEIGHT - 6}>
-            {shown(from)}
-          </text>
-          <text class="axis" x={width - 2} y={HEIGHT - 6} text-anchor="end">
-            {shown(to)}
-          </text>
+          {iterations.length === 0 && (
+            <g>
+              <text class="axis" x={LEFT} y={HEIGHT - 6}>
+                {shown(from)}
+              </text>
+              <text class="axis" x={width - 2} y={HEIGHT - 6} text-anchor="end">
+                {shown(to)}
+              </text>
+            </g>
+          )}
         </svg>
-        {pointed !== null && bin >= 0 && (
+        {pointed !== null && (
           <Reading
-            lines={readingOf(curve, bin, drawn)}
-            head={`${shown(pointed)}: ${mostOf(curve, bin)} ${device.relative ? "more than at the start" : device.peak_of}`}
+            curve={curve}
+            moment={shown(pointed)}
+            at={pointed}
             left={x(pointed)}
             width={width}
             top={plotTop}
+            drawn={drawn}
+            of={device.relative ? "more than at the start" : device.peak_of}
           />
         )}
         {begins !== null && <LeftOut mapped={begins.part} whole={begins.whole} onWhole={() => setRange(null)} />}
@@ -350,60 +357,6 @@ function Sample({ class: kind, upright = false }: { class: string; upright?: boo
   );
 }
 
-interface ReadingProps {
-  head: string;
-  lines: readonly { category: string; bytes: number | null }[];
-  left: number;
-  width: number;
-  top: number;
-}
-
-/** What the curve says at the pointer. */
-function Reading({ head, lines, left, width, top }: ReadingProps) {
-  const place = left > width / 2 ? { right: `${width - left + 10}px` } : { left: `${left + 10}px` };
-  return (
-    <div class="memory-reading" aria-hidden="true" style={{ ...place, top: `${top}px` }}>
-      <strong>{head}</strong>
-      {lines.map(({ category, bytes }) => (
-        <div key={category}>
-          <span>
-            {category !== RESERVED && <span class="swatch" style={{ background: categoryColour(category) }} />}{" "}
-            {category}
-          </span>
-          <span class="number">{formatBytes(bytes)}</span>
-        </div>
-      ))}
-    </div>
-  );
-}
-
-const RESERVED = "reserved";
-/** So many categories at the pointer, the largest. */
-const MOST_READ = 6;
-
-/** The bin of a moment; -1 outside. */
-const binOf = (moment: number, { from, to, in_use_max_bytes: bins }: MemoryCurveResponse): number =>
-  moment < from || moment > to
-    ? -1
-    : Math.min(Math.floor(((moment - from) / Math.max(to - from, 1)) * bins.length), bins.length - 1);
-
-/** What is in use in a bin: where it changes, at its most, which need not be what is in use at the moment that is pointed at. */
-function mostOf({ in_use_min_bytes: least, in_use_max_bytes: most }: MemoryCurveResponse, bin: number): string {
-  const said = formatBytes(most[bin] ?? 0);
-  return said === formatBytes(least[bin] ?? 0) ? said : `up to ${said}`;
-}
-
-/** What a bin holds at its most, by category, and what is reserved. */
-function readingOf(curve: MemoryCurveResponse, bin: number, drawn: readonly string[]) {
-  const reserved = curve.reserved_max_bytes?.[bin];
-  const held = curve.categories
-    .map(({ category, bytes }) => ({ category, bytes: bytes[bin] ?? 0 }))
-    .filter(({ category, bytes }) => bytes !== 0 && (drawn.length > 1 || category !== "unknown"))
-    .sort((a, b) => b.bytes - a.bytes)
-    .slice(0, MOST_READ);
-  return [...held, ...(reserved === undefined ? [] : [{ category: RESERVED, bytes: reserved }])];
-}
-
 /** Whether the name of a phase stands in so wide a part of the strip. */
 const hasRoom = (phase: string, width: number): boolean => width > phase.length * LETTER + 4;
 
@@ -438,76 +391,8 @@ function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width
   );
 }
 
-/** When the peak is reached: its first moment, and that of each iteration that reaches it, too. */
-export const peaksOf = ({ peak_ns: first, peak_bytes: most, iterations }: MemoryDevice): number[] =>
-  [first, ...iterations.filter(({ peak_bytes: peak }) => peak === most).map(({ peak_ns: at }) => at)].flatMap((at) =>
-    at === null ? [] : [at],
-  );
-
-/** The peak, and allocations that failed, on the axis of the curve; the rows of their names count from the curve up. */
-function marksOf(device: MemoryDevice, timed: boolean, view: View): { at: number; name: string; row: number }[] {
-  const of = (time: number | null, event: number | null): number | null => (timed ? time : event);
-  const peaks = timed ? peaksOf(device) : [device.peak_event ?? -1];
-  return [
-    { at: peaks.find((at) => isWithin(at, view)) ?? null, name: "peak", row: 0 },
-    ...device.out_of_memory
-      .slice(0, MOST_MARKS)
-      .map(({ time_ns: time, event }) => ({ at: of(time, event), name: "out of memory", row: 1 })),
-  ].flatMap(({ at, ...mark }) => (at === null || !isWithin(at, view) ? [] : [{ at, ...mark }]));
-}
-
-/** Where iterations begin in the window, as many as have room for their names. */
-function ticksOf<Each extends { start_ns: number }>(
-  iterations: readonly Each[],
-  from: number,
-  to: number,
-  inner: number,
-): Each[] {
-  const inside = iterations.filter(({ start_ns: start }) => start >= from && start <= to);
-  const every = labelStep(inside.length, inner / TICK_ROOM);
-  const room = ((to - from) * TICK_ROOM) / inner;
-  let free = from;
-  return inside.filter(({ start_ns: start }, i) => {
-    const has = i % every === 0 && start >= free; // some iterations are much shorter than others
-    if (has) free = start + room;
-    return has;
-  });
-}
-
 /** A round value as it is said: `20 GiB`. */
 const withoutZeros = (value: string): string => value.replace(/\.0+(?=\s)/, "");
-
-/** Round moments between both ends of the axis, where their labels have room. */
-function roundMoments(from: number, to: number, inner: number): number[] {
-  const rough = ((to - from) * TICK_ROOM) / Math.max(inner, 1);
-  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
-  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
-  const ends = (ENDS / Math.max(inner, 1)) * (to - from);
-  const first = Math.ceil((from + ends) / step);
-  const count = Math.max(Math.floor((to - ends) / step) - first + 1, 0);
-  return Array.from({ length: count }, (_, i) => (first + i) * step);
-}
-
-/** The categories from below, the upper ones first, each up to the sum of those below and its own. */
-function layersOf({
-  categories,
-  in_use_max_bytes: inUse,
-}: MemoryCurveResponse): { category: string; upTo: number[] }[] {
-  const sums = inUse.map(() => 0);
-  return categories
-    .map(({ category, bytes }) => {
-      bytes.forEach((value, i) => (sums[i] = (sums[i] ?? 0) + value));
-      return { category, upTo: [...sums] };
-    })
-    .reverse();
-}
-
-/** Up to five round numbers of bytes below `top`. */
-function byteTicks(top: number): number[] {
-  const unit = 1024 ** Math.floor(Math.log(Math.max(top, 1)) / Math.log(1024));
-  const step = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => top / (each * unit) < 5) ?? 1000;
-  return [0, 1, 2, 3, 4].map((number) => number * step * unit).filter((bytes) => bytes < top);
-}
 
 /** A line of steps over the bins; closed down to nothing for an area. */
 function outline(values: readonly number[], inner: number, y: (bytes: number) => number, closed: boolean): string {

@@ -1,0 +1,67 @@
+/** What the curve says at the pointer: the moment, what is in use, and by which categories. */
+import type { MemoryCurveResponse } from "../../api/types";
+import { formatBytes } from "../../format/bytes";
+import { categoryColour } from "../../model/memory_categories";
+
+const RESERVED = "reserved";
+/** So many categories at the pointer, the largest. */
+const MOST_READ = 6;
+
+interface ReadingProps {
+  curve: MemoryCurveResponse;
+  /** The moment, as it is said, and where it is. */
+  moment: string;
+  at: number;
+  left: number;
+  width: number;
+  top: number;
+  /** The categories that the picture shows. */
+  drawn: readonly string[];
+  /** What the sizes are of. */
+  of: string;
+}
+
+export function Reading({ curve, moment, at, left, width, top, drawn, of }: ReadingProps) {
+  const bin = binOf(at, curve);
+  if (bin < 0) return null;
+  const place = left > width / 2 ? { right: `${width - left + 10}px` } : { left: `${left + 10}px` };
+  return (
+    <div class="memory-reading" aria-hidden="true" style={{ ...place, top: `${top}px` }}>
+      <strong>
+        {moment}: {mostOf(curve, bin)} {of}
+      </strong>
+      {readingOf(curve, bin, drawn).map(({ category, bytes }) => (
+        <div key={category}>
+          <span>
+            {category !== RESERVED && <span class="swatch" style={{ background: categoryColour(category) }} />}{" "}
+            {category}
+          </span>
+          <span class="number">{formatBytes(bytes)}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** The bin of a moment; -1 outside. */
+const binOf = (moment: number, { from, to, in_use_max_bytes: bins }: MemoryCurveResponse): number =>
+  moment < from || moment > to
+    ? -1
+    : Math.min(Math.floor(((moment - from) / Math.max(to - from, 1)) * bins.length), bins.length - 1);
+
+/** What is in use in a bin: where it changes, at its most, which need not be what is in use at the moment that is pointed at. */
+function mostOf({ in_use_min_bytes: least, in_use_max_bytes: most }: MemoryCurveResponse, bin: number): string {
+  const said = formatBytes(most[bin] ?? 0);
+  return said === formatBytes(least[bin] ?? 0) ? said : `up to ${said}`;
+}
+
+/** What a bin holds at its most, by category, and what is reserved. */
+function readingOf(curve: MemoryCurveResponse, bin: number, drawn: readonly string[]) {
+  const reserved = curve.reserved_max_bytes?.[bin];
+  const held = curve.categories
+    .map(({ category, bytes }) => ({ category, bytes: bytes[bin] ?? 0 }))
+    .filter(({ category, bytes }) => bytes !== 0 && (drawn.length > 1 || category !== "unknown"))
+    .sort((a, b) => b.bytes - a.bytes)
+    .slice(0, MOST_READ);
+  return [...held, ...(reserved === undefined ? [] : [{ category: RESERVED, bytes: reserved }])];
+}
