@@ -9,7 +9,9 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.diagnosis.activity import communication_names
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Diagnosis, working
+from tensorboard_plugin_dlprof.diagnosis.exposed import exposed_ns, stretches
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.spans import Spans
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels, Profile
 
@@ -26,6 +28,15 @@ class Transfers(msgspec.Struct):
     """How long each runs in them."""
     alone_ns: Int64s
     """How much of that is exposed; two that run together count both."""
+    exposed: Spans
+    """When any is exposed (``diagnosis.exposed.stretches``)."""
+
+    def of_exposed(self) -> Transfers:
+        """Those alone that are exposed at any time."""
+        some = self.alone_ns > 0
+        return Transfers(
+            self.device, self.exposed_ns, self.rows[some], self.length_ns[some], self.alone_ns[some], self.exposed
+        )
 
 
 def most_exposed(diagnosis: Diagnosis, part: Part) -> tuple[DeviceDiagnosis, int] | None:
@@ -57,7 +68,21 @@ def collectives(profile: Profile, diagnosis: Diagnosis) -> Transfers | None:
     kernels = profile.kernels
     selected = are_among(kernels.long_name, communication_names(profile)) & (kernels.device == most[0].device)
     rows, length = inside(diagnosis, kernels, np.flatnonzero(selected))
-    return Transfers(*most, rows, length, length)
+    return transfers_of(diagnosis, most, Part.COMMUNICATION, kernels, rows, length)
+
+
+def transfers_of(
+    diagnosis: Diagnosis,
+    most: tuple[DeviceDiagnosis, int],
+    part: Part,
+    table: Kernels | Copies,
+    rows: Int64s,
+    length_ns: Int64s,
+) -> Transfers:
+    """Those of the GPU from ``most_exposed`` with how much of each is exposed; rows and lengths are from ``inside``."""
+    exposed = stretches(most[0].clipped, diagnosis.selected, part)
+    alone = exposed_ns(exposed, table.start_ns[rows], table.end_ns[rows])
+    return Transfers(*most, rows, length_ns, alone, exposed)
 
 
 class Late(msgspec.Struct):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -16,9 +16,7 @@ from tensorboard_plugin_dlprof.columns.group import begins_new, stable_order
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
-from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK, Longest, headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
-from tensorboard_plugin_dlprof.diagnosis.places import names_of
 from tensorboard_plugin_dlprof.diagnosis.queue import Launches, QueueTimes, launches_of, queue_times, ran_ahead
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int32s, Int64s, Segments
 from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical
@@ -359,69 +357,6 @@ def host_bound(diagnosis: Diagnosis) -> bool:
         if 2 * host > idle and 5 * idle > diagnosis.mean_wall_ns:
             return True
     return False
-
-
-_NAMED = (Part.COMMUNICATION, Part.COPY, *(part for part in HOST if part != Part.UNRECORDED))
-"""Parts in which the GPU waits for something that has a name."""
-
-
-def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]]) -> str:
-    """One or two sentences: how much of the time is computing, and what takes most of the rest.
-
-    Args:
-        diagnosis: of all GPUs.
-        rows: those of each GPU, from ``rows_of``.
-    """
-    if not diagnosis.devices:
-        return NO_GPU_WORK
-    devices, info = working(diagnosis), diagnosis.profile.info
-    worst = min(devices, key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
-    parts, queued = diagnosis.mean(worst.parts_ns), diagnosis.mean(worst.queued_ns)
-    wall = diagnosis.wall_ns[diagnosis.selected]
-    whose = ""
-    if len(devices) > 1:
-        busy = " busy ones" if len(devices) < len(diagnosis.devices) else ""
-        whose = f"on GPU {worst.device}, which computes least of {len(devices)}{busy}"
-    elif info.rank >= 0 and info.world_size > 1:
-        whose = f"on rank {info.rank} of {info.world_size:,}, GPU {worst.device}"
-    elif len(diagnosis.devices) > 1:
-        whose = f"on GPU {worst.device}, the only busy one"
-    return headline(
-        diagnosis.mean_wall_ns,
-        {part: int(parts[part]) for part in Part},
-        marked=diagnosis.marked,
-        unit=diagnosis.matrix_unit,
-        missing_ns=int(queued[2:].sum()),
-        is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
-        lacks_work="missing_work" in diagnosis.lower_bound,
-        capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
-        median_ns=int(np.median(wall)) if len(wall) else 0,
-        longest=_longest(diagnosis, worst),
-        whose=whose,
-        places={part: place_of_most(rows[worst.device], part, int(parts[part])) for part in _NAMED},
-    )
-
-
-def _longest(diagnosis: Diagnosis, device: DeviceDiagnosis) -> Longest | None:
-    """The longest of the iterations that means are made of; None where there is one."""
-    if len(diagnosis.selected) < 2:
-        return None
-    position = max(diagnosis.selected, key=lambda each: int(diagnosis.wall_ns[each]))
-    return Longest(
-        str(diagnosis.candidate.values[position]),
-        int(diagnosis.wall_ns[position]),
-        {part: int(device.parts_ns[position, part]) for part in Part},
-        int(diagnosis.wall_ns[position]) / max(int(diagnosis.wall_ns[diagnosis.selected].sum()), 1),
-    )
-
-
-def place_of_most(rows: Sequence[Row], part: Part, time_ns: int) -> str:
-    """The place in which at least half of a part of the time is lost, as code; empty if there is none with a name."""
-    row = next((row for row in rows if row.cause.part == part), None)
-    if row is None or 2 * row.time_ns < time_ns:
-        return ""
-    place = " in ".join(f"`{name}`" for name in names_of(row))
-    return place if row.cause.call or not place else f"in {place}"
 
 
 def middle(numbers: Int64s) -> int | None:

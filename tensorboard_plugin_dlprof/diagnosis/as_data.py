@@ -12,12 +12,12 @@ from tensorboard_plugin_dlprof.diagnosis.answer import (
     DeviceDiagnosis,
     Diagnosis,
     Row,
-    headline_of,
     host_bound,
     lead_in,
     middle,
     rows_of,
 )
+from tensorboard_plugin_dlprof.diagnosis.culprit import headline_of
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 from tensorboard_plugin_dlprof.diagnosis.windows import said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -90,7 +90,7 @@ def headline(
     median_ns: int = 0,
     longest: Longest | None = None,
     whose: str = "",
-    places: Mapping[Part, str] = {},
+    where: Callable[[Part], str] = lambda _: "",
 ) -> str:
     """``Computing 44 % of a 160 ms iteration; the data loader costs most of the rest: 36.0 ms (22 %).``
 
@@ -106,7 +106,7 @@ def headline(
         median_ns: median length of the windows; it is told where few long ones make the mean.
         longest: the longest window, where there are several; it is told where it takes most of their time.
         whose: which GPU that is, where others may be meant: ``on GPU 3``.
-        places: by part, the place with most of its time, where one has.
+        where: a sentence about the place that a part's time is lost in; empty where none is known.
     """
     if wall_ns <= 0:
         return "The iterations have no length."
@@ -136,13 +136,12 @@ def headline(
     if time < _CRUMB * wall_ns:
         return f"{start}; nothing else takes more than {max(ceil(100 * time / wall_ns), 1)} %."
     most = "most of the rest" if 2 * time > wall_ns - compute else "the largest part of the rest"
-    place = "" if part is None else places.get(part, "")
+    place = "" if part is None else where(part)
     # The call that launched what ran next did not hold up what was queued.
     if part == Part.QUEUED:
         behind = "behind work that was not recorded" if lacks_work else "for reasons that were not recorded"
-        place = behind if missing_ns > _MOST * time else ""
-    mostly = f" Mostly {place}." if place else ""
-    return f"{start}; {words} {most}: {short_duration(time)} ({percentage(time / wall_ns)}).{mostly}"
+        place = f" Mostly {behind}." if missing_ns > _MOST * time else ""
+    return f"{start}; {words} {most}: {short_duration(time)} ({percentage(time / wall_ns)}).{place}"
 
 
 def _of_longest(median_ns: int, longest: Longest) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
@@ -36,6 +37,18 @@ def names_of(row: Row) -> list[str]:
         at = path.rfind("/") if at < 0 else at
         path = cut_name(path) if at < 0 else f"\N{HORIZONTAL ELLIPSIS}{cut_name(path[at:])}"
     return [name.translate(_NO_MARKS) for name in (row.cause.call, path) if name]
+
+
+def by_place(rows: Sequence[Row]) -> list[tuple[Row, int]]:
+    """A row of each place that has a name, with the time of all rows of that place, most first."""
+    # By the whole path: what is left of two that are cut may be alike.
+    result: dict[tuple[str, str], tuple[Row, int]] = {}
+    for row in rows:
+        key = (row.cause.call, path_of(row))
+        if any(key):
+            first, time_ns = result.get(key, (row, 0))
+            result[key] = (first, time_ns + row.time_ns)
+    return sorted(result.values(), key=lambda each: -each[1])
 
 
 def path_of(row: Row) -> str:

@@ -21,6 +21,16 @@ def test_copies_that_computing_cannot_hide_have_no_gain_by_hiding(tmp_path: Path
         assert (rules["copy_detector"]["gain"]["cannot_tell"] is None) == tells
 
 
+@pytest.mark.parametrize("beside", [False, True])
+def test_the_headline_names_what_is_exposed(beside: bool, tmp_path: Path) -> None:
+    """By when it runs alone: two of one kernel at the same time are exposed once."""
+    other = NCCL.replace("AllReduce", "AllGather")
+    body = launch(7, GAP[0] - 60, GAP[0], 20_000, kernel=NCCL)
+    body += launch(8, GAP[0] - 50, GAP[0] + 20_000, 30_000, kernel=other)
+    body += launch(9, GAP[0] - 40, GAP[0] + 1, 19_000, kernel=NCCL, stream=9) if beside else []
+    assert said(steps(body), tmp_path)["headline"].endswith(" Mostly `ncclDevKernel_AllGather_Sum_f32_RING_LL`.")
+
+
 def test_many_short_collectives_are_a_finding_of_their_own(tmp_path: Path) -> None:
     """Sixty of 40 us, beside the one about communication."""
     body = [
@@ -40,6 +50,35 @@ def test_collectives_that_computing_cannot_hide_have_no_gain_by_hiding(tmp_path:
         events = [{**each, "dur": 1_000} if each["dur"] == STEP_US // 10 else each for each in steps(body)]
         rules = {each["rule"]: each for each in said(events, tmp_path)["findings"]}
         assert (rules["communication_detector"]["gain"]["cannot_tell"] is None) == tells
+
+
+@pytest.mark.parametrize(
+    ("work", "api", "rule"),
+    [
+        (NCCL, "cudaLaunchKernel", "communication_detector"),
+        ("Memcpy HtoD (Pinned -> Device)", "cudaMemcpyAsync", "copy_detector"),
+    ],
+)
+def test_the_moment_of_what_is_exposed_is_when_nothing_hides_it(work: str, api: str, rule: str, tmp_path: Path) -> None:
+    """Not the longest, all of 30 ms beside computing, but the end of one of 6 ms that only 1 ms of computing hides; a
+    kernel that computes in the midst of that end cuts it."""
+    begin = GAP[0] + 100
+    moved = [
+        *launch(7, begin - 60, begin, 30_000, kernel=work, api=api, stream=9),
+        *launch(8, begin + 30_900, begin + 31_000, 6_000, kernel=work, api=api, stream=9),
+    ]
+    for each in moved[1::2]:
+        each["cat"] = "kernel" if work == NCCL else "gpu_memcpy"
+    computing = [
+        *launch(10, begin - 80, begin - 10, 30_100),
+        *launch(11, begin + 30_800, begin + 30_900, 1_100),
+        *launch(12, begin + 33_000, begin + 34_000, 500),
+    ]
+    diagnosis = said(steps([*moved, *computing]), tmp_path)
+    (found,) = (each for each in diagnosis["findings"] if each["rule"] == rule)
+    (row,) = found["evidence"]
+    assert found["time_ns"] == row["time_ns"] == 4_500_000
+    assert (row["to_ns"] - row["from_ns"], row["from_ns"] % (1_000 * STEP_US)) == (2_500_000, (begin + 34_500) * 1_000)
 
 
 def test_the_gpu_that_comes_late_to_a_collective_is_named(tmp_path: Path) -> None:

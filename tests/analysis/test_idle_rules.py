@@ -171,7 +171,8 @@ def test_a_place_with_next_to_nothing_of_a_wait_is_not_named(tmp_path: Path) -> 
     ("name", "times", "per"), [("init_model", 1, "once"), ("init_model", 2, "iteration"), ("forward", 1, "iteration")]
 )
 def test_what_sets_a_program_up_is_told_once(name: str, times: int, per: str, tmp_path: Path) -> None:
-    """Where no iteration is marked and it ran once, by the name of its range; it gains nothing of an iteration."""
+    """Where no iteration is marked and it ran once, by the name of its range; it gains nothing of an iteration. The
+    headline, which blames it, says so, too."""
     length = LONG / times
     body = [
         each
@@ -181,9 +182,32 @@ def test_what_sets_a_program_up_is_told_once(name: str, times: int, per: str, tm
             *launch(50 + number, GAP[0] + number * length + 1, GAP[0] + number * length + 10, 20),
         )
     ]
-    (finding,) = (each for each in said(unmarked(body), tmp_path)["findings"] if each["rule"] == "host_detector")
+    diagnosis = said(unmarked(body), tmp_path)
+    (finding,) = (each for each in diagnosis["findings"] if each["rule"] == "host_detector")
     assert finding["per"] == per
+    once = " Mostly in `init_model`, which runs once." if per == "once" else f" Mostly in `/{name}`."
+    assert diagnosis["headline"].endswith(once)
     assert (finding["gain"] is None) == (finding["severity"] == "info") == (per == "once")
     # A heading that asks for a change, above a sentence that needs none, would contradict it.
     assert finding["heading"] == ("Host work while starting" if per == "once" else "The host is busy elsewhere")
     assert finding["action"].startswith("No change needed for long runs") == (per == "once")
+
+
+def test_two_ranges_that_set_a_program_up_are_named_where_neither_holds_most(tmp_path: Path) -> None:
+    """Most of the host's time is in both together."""
+    part = LONG / 5
+    body = [
+        each
+        for number, name in enumerate(("init_model", "warmup", "forward"))
+        for each in (
+            event("user_annotation", name, GAP[0] + 1.7 * number * part, (1.7, 1.6, 1.5)[number] * part - 10),
+            *launch(50 + number, GAP[0] + 1.7 * number * part + 1, GAP[0] + 1.7 * number * part + 10, 20),
+        )
+    ]
+    diagnosis = said(unmarked(body), tmp_path)
+    (finding,) = (each for each in diagnosis["findings"] if each["rule"] == "host_detector")
+    assert diagnosis["headline"].endswith(" Mostly in `init_model` and `warmup`, which run once.")
+    assert (
+        "most of it is in init_model and warmup, which ran once and by their names set the program up"
+        in (finding["action"])
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tensorboard_plugin_dlprof.diagnosis.answer import Row, place_of_most
+from tensorboard_plugin_dlprof.diagnosis.answer import Row
+from tensorboard_plugin_dlprof.diagnosis.culprit import place_of_most
 from tensorboard_plugin_dlprof.diagnosis.headline import Longest, headline, without_gpu
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
@@ -35,7 +36,7 @@ def _said(
         median_ns=median_ns,
         longest=longest,
         whose=whose,
-        places=places or {},
+        where=lambda part: (places or {}).get(part, ""),
     )
 
 
@@ -128,23 +129,29 @@ def test_what_takes_the_largest_part_of_a_small_rest_is_named() -> None:
 
 def test_the_place_is_that_of_what_costs_most() -> None:
     """The place of another part is not named for it, nor one for queued work, which no call holds up."""
-    assert _said(places={Part.HOST_CODE: "in /train", Part.LAUNCHING: "in /linear"}).endswith(". Mostly in /train.")
-    assert not _said(places={Part.LAUNCHING: "in /linear"}).endswith("/linear.")
+    assert _said(places={Part.HOST_CODE: " In /train.", Part.LAUNCHING: " In /linear."}).endswith("). In /train.")
+    assert not _said(places={Part.LAUNCHING: " In /linear."}).endswith("/linear.")
     queued = {Part.COMPUTE_OTHER: 40_000, Part.QUEUED: 60_000}
-    assert "Mostly" not in _said(queued, places={Part.QUEUED: "hipLaunchKernel"})
+    assert _said(queued, places={Part.QUEUED: " Mostly hipLaunchKernel."}).endswith("(60.0 %).")
 
 
 @pytest.mark.parametrize(
-    ("path", "call", "time_ns", "place"),
+    ("part", "path", "call", "time_ns", "place"),
     [
-        ("/train/linear", "cudaFree", 20, "`cudaFree` in `/train/linear`"),
-        ("/train/linear", "", 20, "in `/train/linear`"),
-        ("/", "cudaFree", 20, "`cudaFree`"),
-        ("/", "", 20, ""),
-        ("/train/linear", "cudaFree", 9, ""),
+        (Part.BLOCKED, "/train/linear", "cudaFree", 20, " Mostly `cudaFree` in `/train/linear`."),
+        (Part.LAUNCHING, "/train/linear", "", 10, " Mostly in `/train/linear`."),
+        (Part.LAUNCHING, "/train/linear", "", 9, " Of that, 45.0 % is in `/train/linear`."),
+        (Part.BLOCKED, "/", "cudaFree", 6, " Of that, 30.0 % is `cudaFree`."),
+        (Part.BLOCKED, "/", "cudaFree", 5, ""),
+        (Part.LAUNCHING, "/", "", 20, ""),
+        (Part.UNRECORDED, "", "cudaMemcpyAsync", 20, " Mostly before `cudaMemcpyAsync`."),
     ],
 )
-def test_a_place_has_half_of_the_time_and_a_name(path: str, call: str, time_ns: int, place: str) -> None:
-    """One of less than half is not named for most of it."""
-    cause = Cause(int(Part.LAUNCHING), "", call, path, "op", "", "", False, 0)
-    assert place_of_most([Row(cause, 1, time_ns, 0, (0, time_ns))], Part.LAUNCHING, 20) == place
+def test_a_place_has_a_name_and_a_fair_share_of_the_time(
+    part: Part, path: str, call: str, time_ns: int, place: str
+) -> None:
+    """Below half of it, the share is told; rows of one place count together, whichever thread they are of."""
+    cause = Cause(int(part), "", call, path, "op", "", "", False, 0)
+    other = Cause(int(part), "", call, path, "op", "", "thread 2", False, 0)
+    rows = [Row(cause, 1, 2, 0, (0, 2)), Row(other, 1, time_ns - 2, 0, (0, time_ns - 2))]
+    assert place_of_most(rows, 20) == place

@@ -6,11 +6,11 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.exposed import Transfers, inside, most_exposed
+from tensorboard_plugin_dlprof.analysis.exposed import Transfers, inside, most_exposed, transfers_of
 from tensorboard_plugin_dlprof.analysis.program import CUDA_LINK, TENSORRT_LINK
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
-from tensorboard_plugin_dlprof.analysis.rules.transfers import iteration_of
+from tensorboard_plugin_dlprof.analysis.rules.transfers import moment_of
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
@@ -54,11 +54,9 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         return None
     table = signals.profile.memcpys
     rows, length = inside(signals.diagnosis, table, np.flatnonzero(table.device == most[0].device))
-    alone = _alone(signals, most[0], table.start_ns[rows], table.end_ns[rows])
-    rows, length, alone = rows[alone > 0], length[alone > 0], alone[alone > 0]
-    if not len(rows):
+    result = transfers_of(signals.diagnosis, most, Part.COPY, table, rows, length).of_exposed()
+    if not len(result.rows):
         return None
-    result = Transfers(*most, rows, length, alone)
     reported = np.full(len(result.rows), -1)
     if table.pageable is not None:
         reported[:] = table.pageable[result.rows]
@@ -203,23 +201,6 @@ def _direction(kind: int) -> str:
     return f"{direction}{between}{memory} memory" if memory and between else direction
 
 
-def _alone(signals: Signals, device: DeviceDiagnosis, start_ns: Int64s, stop_ns: Int64s) -> Int64s:
-    """How long no kernel runs beside each copy of a GPU, in the iterations that means are of."""
-    pieces, selected = device.clipped, np.zeros(device.clipped.windows, np.bool_)
-    selected[signals.diagnosis.selected] = True
-    rows = np.flatnonzero((pieces.part == Part.COPY) & selected[pieces.window])
-    begin, end = pieces.start_ns[rows], pieces.stop_ns[rows]
-    before = np.append(0, np.cumsum(end - begin))
-
-    def until(time: Int64s) -> Int64s:
-        place = np.searchsorted(begin, time, side="right")
-        reached = np.minimum(time, end[np.maximum(place - 1, 0)]) - begin[np.maximum(place - 1, 0)]
-        result: Int64s = before[np.maximum(place - 1, 0)] + np.where(place > 0, reached, 0)
-        return result
-
-    return until(stop_ns) - until(start_ns) if len(rows) else np.zeros(len(start_ns), np.int64)
-
-
 def _gain(signals: Signals, transfers: Transfers, reported: Int64s, moved: Int64s) -> tuple[Gain | None, str]:
     """What faster or hidden copies gain: the rate of the profile's own pinned copies, or hiding behind kernels."""
     least = thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns
@@ -280,9 +261,7 @@ def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[
                 ),
                 call=call or op.op_type,
                 device=transfers.device.device,
-                iteration=iteration_of(signals, int(table.start_ns[longest])),
-                from_ns=int(table.start_ns[longest]),
-                to_ns=int(table.end_ns[longest]),
+                **moment_of(transfers, table, own),
             )
         )
     return tuple(rows)

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.diagnosis.answer import Row
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
-from tensorboard_plugin_dlprof.diagnosis.places import path_of, place_of
+from tensorboard_plugin_dlprof.diagnosis.places import by_place, place_of
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 _MOST_PLACES = 3
@@ -35,13 +35,7 @@ def subject_of(row: Row) -> str:
 
 def places_of(rows: Sequence[Row]) -> list[tuple[str, int]]:
     """The three places with the most time, with their time: rows of one place are added."""
-    # By the whole path: what is left of two that are cut may be alike.
-    result: dict[tuple[str, str], tuple[str, int]] = {}
-    for row in rows:
-        if row.cause.path or row.cause.call:
-            key = (row.cause.call, path_of(row))
-            result[key] = (place_of(row), result.get(key, ("", 0))[1] + row.time_ns)
-    return sorted(result.values(), key=lambda item: -item[1])[:_MOST_PLACES]
+    return [(place_of(row), time) for row, time in by_place(rows)[:_MOST_PLACES]]
 
 
 NOTHING_RECORDED: Final = "while nothing was recorded on the host"

@@ -17,7 +17,10 @@ from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidenc
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.diagnosis.exposed import longest_exposed
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
+from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels
 
 _JAX_LINK = "https://docs.jax.dev/en/latest/gpu_performance_tips.html"
 _DISTRIBUTED_LINK = "https://pytorch.org/docs/stable/distributed.html"
@@ -104,7 +107,7 @@ def _shown(name: str) -> str:
 
 
 def _names(signals: Signals, transfers: Transfers) -> tuple[Evidence, ...]:
-    """The collectives by op and kernel, most time first: libraries have one kernel for several operations."""
+    """The collectives by op and kernel, most exposed time first: libraries have one kernel for several operations."""
     kernels, strings = signals.profile.kernels, signals.profile.strings
     pairs, number = numbered(kernels.op[transfers.rows].astype(np.int64) << 32 | kernels.name[transfers.rows])
     paths: dict[tuple[str, int], int] = {}  # Ops of one path are one row, whatever the index of their layer.
@@ -114,12 +117,12 @@ def _names(signals: Signals, transfers: Transfers) -> tuple[Evidence, ...]:
         path = path_pattern(op.name) if op.eligibility != Eligibility.UNASSOCIATED else ""
         of_pair.append(paths.setdefault((path, name), len(paths)))
     group = np.array(of_pair, np.int64)[number]
-    time = np.bincount(group, weights=transfers.length_ns).astype(np.int64)
+    time = np.bincount(group, weights=transfers.alone_ns).astype(np.int64)
     shown = list(paths)
     rows = []
-    for at in np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS].tolist():
+    order = np.argsort(-time, kind="stable")
+    for at in order[time[order] > 0][: thresholds.EVIDENCE_ROWS].tolist():
         own = np.flatnonzero(group == at)
-        longest = transfers.rows[own[transfers.length_ns[own].argmax()]]
         path, name = shown[at]
         rows.append(
             Evidence(
@@ -131,18 +134,17 @@ def _names(signals: Signals, transfers: Transfers) -> tuple[Evidence, ...]:
                 path=path or strings[name],
                 call=strings[name],
                 device=transfers.device.device,
-                iteration=iteration_of(signals, int(kernels.start_ns[longest])),
-                from_ns=int(kernels.start_ns[longest]),
-                to_ns=int(kernels.end_ns[longest]),
+                **moment_of(transfers, kernels, own),
             )
         )
     return tuple(rows)
 
 
-def iteration_of(signals: Signals, time_ns: int) -> int:
-    """Position of the iteration of a time."""
-    starts = signals.diagnosis.start_ns
-    return max(int(np.searchsorted(starts, time_ns, side="right")) - 1, 0)
+def moment_of(transfers: Transfers, table: Kernels | Copies, some: Int64s) -> dict[str, int]:
+    """What evidence says of the longest stretch in which some of the transfers are exposed; nothing if none is."""
+    rows = transfers.rows[some]
+    longest = longest_exposed(transfers.exposed, table.start_ns[rows], table.end_ns[rows])
+    return {} if longest is None else dict(zip(("from_ns", "to_ns", "iteration"), longest, strict=True))
 
 
 def _ways(signals: Signals, selected: Bools) -> tuple[str, str]:
