@@ -63,6 +63,10 @@ export function firstClause(sentence: string): string {
 /** The server's name of the rule that finds communication which nothing hides. */
 export const COMMUNICATION = "communication_detector";
 
+/** Whether the moments of a finding are those in which nothing hides what it is about. */
+export const isExposed = ({ part }: Pick<DiagnosedFinding, "part">): boolean =>
+  part === "communication" || part === "copy";
+
 /** Below this share of an iteration nothing is recommended for the sake of its gain. */
 const LEAST_GAIN = 0.01;
 
@@ -72,15 +76,16 @@ const LEAST_GAIN = 0.01;
  */
 export function withoutWaits(findings: readonly DiagnosedFinding[], waits: number | null): readonly DiagnosedFinding[] {
   const found = findings.find(({ rule }) => rule === COMMUNICATION);
-  const { gain, share } = found ?? {};
-  if (found === undefined || waits === null || share == null || gain?.high_ns == null || !gain.share_high)
-    return findings;
-  const most = share * (1 - waits);
-  if (most >= gain.share_high) return findings;
+  if (found === undefined || waits === null) return findings;
+  const known = knowingJob(found);
+  const { gain, share } = known;
+  const most = (share ?? 1) * (1 - waits);
+  if (gain?.high_ns == null || !gain.share_high || most >= gain.share_high)
+    return findings.map((each) => (each === found ? known : each));
   const left = most / gain.share_high;
   const of = (part: number | null): number | null => (part === null ? null : part * left);
   const told: DiagnosedFinding = {
-    ...found,
+    ...known,
     gain:
       most < LEAST_GAIN
         ? { ...gain, ...NOTHING, how: null, cannot_tell: "nearly all of it is a wait for other ranks" }
@@ -99,6 +104,16 @@ export function withoutWaits(findings: readonly DiagnosedFinding[], waits: numbe
   const place = end === -1 ? after.length : end;
   return [...before, ...after.slice(0, place), told, ...after.slice(place)];
 }
+
+/** Without the server's words for what the recordings of other ranks would tell: the job tells it. */
+const knowingJob = ({ action, gain, ...rest }: DiagnosedFinding): DiagnosedFinding => ({
+  ...rest,
+  action: action.replace(/; the other (?:ranks'|hosts') recordings show whether [^.]*\.$/, "."),
+  gain:
+    gain === null
+      ? null
+      : { ...gain, cannot_tell: gain.cannot_tell?.replace(/; whether it transfers or waits [^.]*$/, "") ?? null },
+});
 
 const NOTHING = { low_ns: null, high_ns: null, share_low: null, share_high: null } as const;
 

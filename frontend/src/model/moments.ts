@@ -42,6 +42,10 @@ function nameOf(text: string, isSymbol: boolean): string {
   return /^\d+$/.test(name) ? `${place.split("/").at(-2) ?? ""}/${name}`.replace(/^\//, "") : name;
 }
 
+/** What stands before them. `exposed`: nothing hides what runs in them. */
+export const momentHead = (count: number, exposed: boolean): string =>
+  exposed ? "Longest exposed on the timeline" : count > 1 ? "Longest on the timeline" : "On the timeline";
+
 /** The longest stretches that evidence names, longest first. */
 export const momentsOf = (evidence: readonly DiagnosedEvidence[]): Moment[] =>
   evidence

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../api/types";
-import { exposedCommunication, leadingExposed, mainDevice } from "./parts";
+import { exposedCommunication, leadingExposed, mainDevice, shownParts } from "./parts";
 
 const device = (parts: Partial<DiagnosedDevice["parts"]>) => ({ parts, rows: [] }) as unknown as DiagnosedDevice;
 const mean = (devices: Record<string, DiagnosedDevice>) => ({ devices }) as unknown as Diagnosis["mean"];
@@ -65,5 +65,19 @@ describe("exposed communication", () => {
     expect(exposedCommunication(answer, asked(3, 200))).toBe(0);
     expect(exposedCommunication(answer, asked(2, 300))).toBe(0);
     expect(exposedCommunication({ ...answer, mean: mean({ 0: device({}), 1: device({}) }) }, asked(2, 200))).toBe(0);
+  });
+});
+
+describe("the parts with an entry of their own", () => {
+  const keys = (parts: Partial<DiagnosedDevice["parts"]>): string[] =>
+    shownParts(parts, 1000, "Tensor Core").shown.map(({ kind }) => kind.key);
+
+  it("have a hundredth of the time, or are all the computing there is", () => {
+    expect(keys({ compute_tensor: 2, compute_other: 1, copy: 9, unrecorded: 988 })).toEqual([
+      "compute_tensor",
+      "compute_other",
+      "unrecorded",
+    ]);
+    expect(keys({ compute_tensor: 900, compute_other: 9, copy: 91 })).toEqual(["compute_tensor", "copy"]);
   });
 });

@@ -188,7 +188,10 @@ export interface Share {
 /** A part has a segment of its own from this share of the step on; smaller ones are told together. */
 const LEAST_SHARE = 0.01;
 
-/** The parts in order, and what is left of small ones, which are named in the tooltip of the rest; `large` are in any case shown. */
+/**
+ * The parts in order, and what is left of small ones, which are named in the tooltip of the rest; `large` are in any case shown, and
+ * computing, which the sentence above begins with.
+ */
 export function shownParts(
   parts: Partial<Record<DiagnosedPart, number>>,
   wall: number,
@@ -199,7 +202,10 @@ export function shownParts(
     const ns = parts[each.key] ?? 0;
     return ns > 0 ? [{ kind: each, ns }] : [];
   });
-  const isLarge = ({ kind: { key }, ns }: Share): boolean => large.has(key) || ns >= wall * LEAST_SHARE;
+  const isLong = (ns: number): boolean => ns >= wall * LEAST_SHARE;
+  const computesLittle = !COMPUTE.some((key) => isLong(parts[key] ?? 0));
+  const isLarge = ({ kind: { key }, ns }: Share): boolean =>
+    large.has(key) || isLong(ns) || (computesLittle && COMPUTE.includes(key));
   return { shown: all.filter(isLarge), rest: all.filter((share) => !isLarge(share)) };
 }
 

@@ -31,7 +31,6 @@ function written(slices: readonly (readonly [name: string, start: number, durati
   const palette = { classes: { op: [{ css: "#888888", rgb: [136, 136, 136], onIt: "#111" }] } } as unknown as Palette;
   const scene: Scene = {
     view: { from: 0, to: 500 },
-    zero: 0,
     answer,
     rows: [row],
     palette,

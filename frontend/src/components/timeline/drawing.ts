@@ -104,8 +104,6 @@ function axisStep(span: number, width: number): number {
 
 export interface Scene {
   view: View;
-  /** The moment that the axis counts from. */
-  zero: number;
   answer: TimelineWindow | null;
   rows: readonly TrackRow[];
   palette: Palette;
@@ -129,7 +127,7 @@ const VEIL = 0.75;
 
 /** Draws all of it; `context` is scaled to CSS pixels. */
 export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: Strips): void {
-  const { view, zero, answer, rows, palette, width } = scene;
+  const { view, answer, rows, palette, width } = scene;
   const height = AXIS_HEIGHT + rows.reduce((sum, row) => sum + row.height, 0);
   const scale = width / (view.to - view.from);
   const at = (time: number): number => (time - view.from) * scale;
@@ -139,13 +137,13 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: St
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
   const step = axisStep(view.to - view.from, width);
-  const first = zero + Math.ceil((view.from - zero) / step) * step;
+  const first = Math.ceil(view.from / step) * step;
   for (let time = first; time <= view.to; time += step) {
     const x = Math.round(at(time)) + 0.5;
     context.fillStyle = palette.line;
     context.fillRect(x - 0.5, AXIS_HEIGHT, 1, height);
     context.fillStyle = palette.muted;
-    const text = formatTimestamp(time - zero, step, view.to - zero);
+    const text = formatTimestamp(time, step, view.to);
     const place = Math.min(
       Math.max(x - context.measureText(text).width / 2, 0),
       width - context.measureText(text).width,

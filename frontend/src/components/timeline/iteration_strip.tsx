@@ -30,7 +30,7 @@ export function IterationStrip({ iteration, duration_ns: duration = null, fill =
       {shorter && (
         <p class="muted">The strip shows the {formatDuration(stop - start)} from the first GPU work to the last.</p>
       )}
-      <TimelineStrip from={start} to={stop} zero={start} devices={main === null ? [] : [Number(main[0])]} fill={fill} />
+      <TimelineStrip from={start} to={stop} devices={main === null ? [] : [Number(main[0])]} fill={fill} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 /** The moments of a finding on the timeline: the longest as a strip, the others as links to where they are. */
 import { formatDuration } from "../../format/time";
-import type { Moment } from "../../model/moments";
+import { momentHead, type Moment } from "../../model/moments";
 import { evidenceLink, roomAround } from "../../model/timeline_link";
 import { ViewLink } from "../view_link";
 import { useOneStop } from "../walking";
@@ -23,13 +23,13 @@ export function MomentStrip({ moments }: { moments: readonly Moment[] }) {
 }
 
 /** The moments in words; a click leads to each, with what is there selected. */
-export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
+export function MomentLinks({ moments, exposed }: { moments: readonly Moment[]; exposed: boolean }) {
   const row = useOneStop<HTMLUListElement>();
   const onSeveral = new Set(moments.map(({ device }) => device)).size > 1;
   return (
     <ul class="finding-moments" aria-label="On the timeline" {...row}>
       <li class="muted" aria-hidden="true">
-        {moments.length > 1 ? "Longest on the timeline" : "On the timeline"}
+        {momentHead(moments.length, exposed)}
       </li>
       {moments.map(({ from, to, device, what, name, full }) => (
         <li key={from}>

@@ -23,8 +23,6 @@ import { useWindow } from "./use_window";
 export interface TimelineStripProps {
   from: number;
   to: number;
-  /** The moment that the axis counts from; by default the start of the recording. */
-  zero?: number;
   devices?: readonly number[];
   /** Whether the ops of the host stand above. */
   host?: boolean;
@@ -49,7 +47,7 @@ export function StripToCome() {
 
 export function TimelineStrip(props: TimelineStripProps) {
   const { from, to, devices: asked = [], host = true, marked = NO_MARKS, most = 4, link = true } = props;
-  const { fill = false, zero = 0 } = props;
+  const { fill = false } = props;
   const [measureHeight, height] = useHeight(0);
   const { profile, round } = useScope();
   const overview = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal)).data;
@@ -114,7 +112,6 @@ export function TimelineStrip(props: TimelineStripProps) {
           failed={error !== null}
           rows={drawn}
           view={view}
-          zero={zero}
           whole={view}
           marked={marked}
           lines={[]}

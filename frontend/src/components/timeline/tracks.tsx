@@ -23,8 +23,6 @@ interface TracksProps {
   failed: boolean;
   rows: readonly TrackRow[];
   view: View;
-  /** The moment that the axis counts from; by default the start of the recording. */
-  zero?: number;
   whole: View;
   marked: readonly View[];
   lines: Scene["lines"];
@@ -72,7 +70,7 @@ const itemLines = (name: string, kind: string, duration: number, label: string):
 const NAMED = /^(?:range|op|call|stream)$/;
 
 export function Tracks(props: TracksProps) {
-  const { overview, answer, rows, view, zero = 0, whole, marked, lines, dragged, hits = null, cut = true } = props;
+  const { overview, answer, rows, view, whole, marked, lines, dragged, hits = null, cut = true } = props;
   const { matrixUnit } = useScope();
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -103,14 +101,10 @@ export function Tracks(props: TracksProps) {
         element.height = high;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      draw(
-        context,
-        { view, zero, answer, rows, palette, width, marked, lines, dragged, hits, causes, cut },
-        strips.current,
-      );
+      draw(context, { view, answer, rows, palette, width, marked, lines, dragged, hits, causes, cut }, strips.current);
     });
     return () => cancelAnimationFrame(frame);
-  }, [view, zero, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes, cut]);
+  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes, cut]);
 
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
   const rowAt = (y: number): number => {

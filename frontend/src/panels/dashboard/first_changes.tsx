@@ -9,10 +9,10 @@ import { useOneStop } from "../../components/walking";
 import { useFindings } from "../../frame/use_rank_job";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
-import { firstClause, firstOf, gainTime, rangeText, scaleSaid, withoutGain } from "../../model/findings";
+import { firstClause, firstOf, gainTime, isExposed, rangeText, scaleSaid, withoutGain } from "../../model/findings";
 import { withCode } from "../../model/links";
 import { hasGpuWork } from "../../model/headline";
-import { longestLink, momentsOf } from "../../model/moments";
+import { longestLink, momentHead, momentsOf } from "../../model/moments";
 import { blamedPart } from "../../model/parts";
 
 const SHOWN = 3;
@@ -97,8 +97,8 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
           </ViewLink>
           {longest !== undefined && moment !== null && (
             <ViewLink class="more-button" to={moment} tip={`${longest.full}\nOpen this moment in the Timeline`}>
-              {others.length > 0 ? "Longest on the timeline" : "On the timeline"}:{" "}
-              {formatDuration(longest.to - longest.from)} <Icon name="right" />
+              {momentHead(others.length + 1, isExposed(finding))}: {formatDuration(longest.to - longest.from)}{" "}
+              <Icon name="right" />
             </ViewLink>
           )}
         </span>

@@ -19,6 +19,7 @@ import {
   CONFIDENCE,
   EVIDENCE_LABELS,
   gainTime,
+  isExposed,
   opening,
   rangeText,
   wholeOf,
@@ -80,7 +81,7 @@ export function FindingCard({ finding, first, same, firstIteration, manyGpus, ma
         )}
         {moments.length > 0 && (
           <>
-            <MomentLinks moments={moments} />
+            <MomentLinks moments={moments} exposed={isExposed(finding)} />
             {(first || shown || besides) && <MomentStrip moments={moments} />}
           </>
         )}
