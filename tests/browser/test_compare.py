@@ -51,7 +51,7 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     # They stand first in the list behind "vs", too, whatever their names.
     page.locator(".base-button").click()
     first = page.get_by_role("listbox", name="Profiles").get_by_role("group").first
-    expect(first).to_have_accessible_name("Of the same program")
+    expect(first).to_have_accessible_name("Likely baselines: of the same program")
     expect(first.get_by_role("option")).to_have_count(1)
     expect(first).to_contain_text("of the GPU time in ops that both have")
     page.keyboard.press("Escape")

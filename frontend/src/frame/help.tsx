@@ -6,38 +6,37 @@ import { ViewLink } from "../components/view_link";
 import { useOneStop } from "../components/walking";
 import { partKinds } from "../model/parts";
 import { PAGES, toPage } from "./pages";
+import { useUrl } from "./url";
 
 const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 
-/** What each page answers, and the views of DLProf's guide that stand there. */
-const ABOUT: Readonly<Record<string, readonly [answer: string, ...views: string[]]>> = {
-  dashboard: ["Why an iteration takes as long as it does, and what to change first.", "Dashboard"],
-  recommendations: [
-    "What to change, how much shorter an iteration could become, and what shows it.",
-    "Recommendations",
-  ],
-  modules: [
-    "Which module takes the time and could gain most: as icicle, treemap, tree or graph.",
-    "Group Ops",
-    "Graphs",
-  ],
-  ops: [
-    "Where GPU time goes by path, op, type or kernel, or op by op; what the selected op launched.",
-    "Ops and Kernels",
-    "Op Type Summary",
-  ],
-  efficiency: ["How close each op comes to what the GPU can do, what limits it, and what it could gain."],
-  iterations: [
-    "How long each iteration took and why, which are aggregated, and what the selected one launched.",
-    "Iterations View",
-    "Kernels by Iteration",
-    "Kernels by Op",
-  ],
-  timeline: ["What ran when on the GPU and the host, and why the GPU waited, gap by gap."],
-  memory: ["What holds the GPU's memory at its peak or at any moment, by category and op, and whether it leaks."],
-  gpus: ["How each GPU spent its time; in a job of many, which rank costs the others time, and why.", "GPUs"],
-  compare: ["What changed from a baseline to this profile, where, and whether it is more than noise."],
+/** What each page answers. */
+const ABOUT: Readonly<Record<string, string>> = {
+  dashboard: "Why an iteration takes as long as it does, and what to change first.",
+  recommendations: "What to change, how much shorter an iteration could become, and what shows it.",
+  modules: "Which module takes the time and could gain most: as icicle, treemap, tree or graph.",
+  ops: "Where GPU time goes by path, op, type or kernel, or op by op; what the selected op launched.",
+  efficiency: "How close each op comes to what the GPU can do, what limits it, and what it could gain.",
+  iterations: "How long each iteration took and why, which are aggregated, and what the selected one launched.",
+  timeline: "What ran when on the GPU and the host, and why the GPU waited, gap by gap.",
+  memory: "What holds the GPU's memory at its peak or at any moment, by category and op, and whether it leaks.",
+  gpus: "How each GPU spent its time; in a job of many, which rank costs the others time, and why.",
+  compare: "What changed from a baseline to this profile, where, and whether it is more than noise.",
 };
+
+/** The views of DLProf's guide, and the pages that they are on. */
+const VIEWS: readonly [view: string, page: string][] = [
+  ["Dashboard", "dashboard"],
+  ["Recommendations", "recommendations"],
+  ["Op Type Summary", "ops"],
+  ["Group Ops", "modules"],
+  ["Ops and Kernels", "ops"],
+  ["Kernels by Iteration", "iterations"],
+  ["Kernels by Op", "iterations"],
+  ["Iterations View", "iterations"],
+  ["GPUs", "gpus"],
+  ["Graphs", "modules"],
+];
 
 const TERMS: readonly [string, string][] = [
   [
@@ -88,11 +87,14 @@ const KEYS: readonly [string, string][] = [
 
 /** Headings that are jumped to: most of them are screens below the top. */
 const JUMPS = {
+  page: "This page",
   guide: "Guide",
+  views: "DLProf's views",
   terms: "Terms",
   parts: "Parts of an iteration",
   keyboard: "Keyboard",
   filters: "Filters",
+  reading: "Further reading",
 } as const;
 
 /** Not by a link: the address holds what the page shows. */
@@ -116,38 +118,16 @@ function Jumps({ to }: { to: RefObject<HTMLDivElement> }) {
 
 const Heading = ({ jump }: { jump: keyof typeof JUMPS }) => <h3 data-jump={jump}>{JUMPS[jump]}</h3>;
 
-export function Help({ version }: { version: string }) {
-  const pane = useRef<HTMLDivElement>(null);
+/** A page, as a link to it. */
+const ToPage = ({ id }: { id: string }) => (
+  <ViewLink class="link-button" to={toPage(id)}>
+    {PAGES.find((page) => page.id === id)?.label}
+  </ViewLink>
+);
+
+function Parts() {
   return (
-    <div class="help" ref={pane}>
-      <Jumps to={pane} />
-      <Heading jump="guide" />
-      <dl>
-        {PAGES.map(({ id, label }) => {
-          const [answer, ...views] = ABOUT[id] ?? [""];
-          return (
-            <div key={id}>
-              <dt>
-                <ViewLink class="link-button" to={toPage(id)}>
-                  {label}
-                </ViewLink>
-              </dt>
-              <dd>
-                {answer} {views.length > 0 && <span class="muted">DLProf: {views.join(", ")}.</span>}
-              </dd>
-            </div>
-          );
-        })}
-      </dl>
-      <Heading jump="terms" />
-      <dl>
-        {TERMS.map(([term, meaning]) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
+    <>
       <Heading jump="parts" />
       <p>What the bar of the Dashboard consists of: what the GPU did at each moment, or why it was idle.</p>
       <dl>
@@ -160,6 +140,57 @@ export function Help({ version }: { version: string }) {
           </div>
         ))}
       </dl>
+    </>
+  );
+}
+
+/** What is said of the page that is open comes first; of the Dashboard, that is also what its bar consists of. */
+export function Help({ version }: { version: string }) {
+  const pane = useRef<HTMLDivElement>(null);
+  const { view = "dashboard" } = useUrl();
+  const page = PAGES.find(({ id }) => id === view) ?? PAGES[0];
+  const isDashboard = page?.id === "dashboard";
+  return (
+    <div class="help" ref={pane}>
+      <Jumps to={pane} />
+      <Heading jump="page" />
+      <p>
+        <strong>{page?.label}:</strong> {ABOUT[page?.id ?? ""]}
+      </p>
+      {isDashboard && <Parts />}
+      <Heading jump="guide" />
+      <dl>
+        {PAGES.map(({ id }) => (
+          <div key={id}>
+            <dt>
+              <ToPage id={id} />
+            </dt>
+            <dd>{ABOUT[id]}</dd>
+          </div>
+        ))}
+      </dl>
+      <Heading jump="views" />
+      <p>Where the views of DLProf's guide are found here.</p>
+      <dl>
+        {VIEWS.map(([name, id]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <ToPage id={id} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Heading jump="terms" />
+      <dl>
+        {TERMS.map(([term, meaning]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      {!isDashboard && <Parts />}
       <Heading jump="keyboard" />
       <dl>
         {KEYS.map(([key, action]) => (
@@ -176,7 +207,7 @@ export function Help({ version }: { version: string }) {
         Numbers: <code>&gt;1000</code>, <code>&lt;=20</code>, <code>10..50</code>. Times take a unit:{" "}
         <code>&gt;1ms</code>, <code>10us..50us</code>. Shares: <code>&gt;10%</code>. Texts: any part of them.
       </p>
-      <h3>Further reading</h3>
+      <Heading jump="reading" />
       <ul>
         <li>
           <ExternalLink href="https://docs.nvidia.com/deeplearning/frameworks/dlprof-viewer-user-guide/index.html">

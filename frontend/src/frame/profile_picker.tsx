@@ -1,23 +1,17 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { fetchBaselines } from "../api/client";
-import type { BaselinesResponse, LikelyBaseline, ProfileEntry } from "../api/types";
+import type { BaselinesResponse, LikelyBaseline, OtherFile, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
 import { useMenu } from "../components/use_menu";
-import { formatMoment } from "../format/date";
 import { formatCount } from "../format/number";
-import { formatShare } from "../format/share";
-import { formatDuration } from "../format/time";
 import {
   byJob,
   entranceOf,
   fewRanks,
-  formatLabel,
-  gpuLabel,
   isUnreadable,
   matches,
   NONE_UNLISTED,
-  rankLabel,
   runColour,
   runLabel,
   searchProfiles,
@@ -26,6 +20,7 @@ import {
   type Unlisted,
 } from "../model/picker";
 import { pathOf } from "../model/other_files";
+import { Beside, Capture, OptionText, RunName, StateChip } from "./picker_option";
 import { OtherFiles, otherFilesTitle, Reports } from "./unlisted_files";
 import { useQuery } from "./use_query";
 import type { Theme } from "../host/tensorboard";
@@ -49,77 +44,13 @@ interface PickerProps {
   baselineOf?: string;
 }
 
-const STATE_TEXT: Record<ProfileEntry["state"], string> = {
-  ready: "",
-  not_imported: "not imported",
-  queued: "queued",
-  importing: "importing",
-  failed: "failed",
-  metadata_only: "summary only",
-};
-
-function StateChip({ profile }: { profile: ProfileEntry }) {
-  if (profile.state === "ready") return null;
-  const share = profile.state === "importing" ? profile.progress?.fraction : null;
-  return (
-    <span class={`chip chip-${profile.state}`}>
-      {STATE_TEXT[profile.state]}
-      {share !== null && share !== undefined && ` ${formatShare(Math.round(share * 100) / 100).replace(".0", "")}`}
-    </span>
-  );
-}
-
-/** What distinguishes captures of a run: the rank, then the file. */
-function Capture({ profile }: { profile: ProfileEntry }) {
-  const rank = rankLabel(profile);
-  return (
-    <span class="capture">
-      {rank !== "" && <span class="capture-rank">{rank}</span>}
-      <span class="capture-name">{profile.name}</span>
-    </span>
-  );
-}
-
-/** The name of a run. Its folders give way before its last part, which tells it from its neighbours. */
-function RunName({ name }: { name: string }) {
-  const last = name.lastIndexOf("/") + 1;
-  return (
-    <span class="picker-run">
-      {last > 0 && <span class="picker-folders">{name.slice(0, last)}</span>}
-      <span class="picker-last">{name.slice(last)}</span>
-    </span>
-  );
-}
-
-/** What is known of a profile. */
-function facts(profile: ProfileEntry): string[] {
-  const { headline } = profile;
-  return [
-    formatLabel(profile.format),
-    gpuLabel(headline?.gpu_names ?? []),
-    // Of a recording without times nothing is known of how long it is.
-    headline?.average_iteration_ns
-      ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
-      : "",
-    headline?.gpu_utilization_fraction != null
-      ? `GPU utilization ${formatShare(headline.gpu_utilization_fraction)}`
-      : "",
-  ].filter(Boolean);
-}
-
-/** The facts in one line; each apart, as a name may be written from right to left. */
-const details = (profile: ProfileEntry) =>
-  facts(profile).map((fact, i) => (
-    <>
-      {i > 0 && " · "}
-      <bdi>{fact}</bdi>
-    </>
-  ));
-
 /** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
 export function ProfilePicker(props: PickerProps) {
   const { profiles, unlisted, selected, runs, top, theme, jobs, onSelect, role, baselineOf } = props;
   const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
+  // Asked for before the list opens, so that it opens with them.
+  const [near, setNear] = useState(false);
+  const likely = useLikely(near || open ? baselineOf : undefined, profiles.length);
 
   if (profiles.length === 0) return null;
   return (
@@ -134,10 +65,23 @@ export function ProfilePicker(props: PickerProps) {
           role === undefined ? undefined : `${role}: ${selected === null ? "none" : titleOf(selected, top, " ")}`
         }
         data-tip={open || selected === null ? undefined : titleOf(selected, top, "\n")}
+        onPointerEnter={() => setNear(true)}
+        onFocus={() => setNear(true)}
         onClick={() => setOpen(!open)}
       >
         {selected === null ? (
           <span class="capture">{role === undefined ? "Select a profile" : "Compare with…"}</span>
+        ) : baselineOf !== undefined ? (
+          <>
+            <span class="run-dot" style={{ background: runColour(selected.run, runs, theme) }} />
+            <Beside
+              profile={selected}
+              other={profiles.find(({ id }) => id === baselineOf)}
+              profiles={profiles}
+              top={top}
+            />
+            <StateChip profile={selected} />
+          </>
         ) : (
           <>
             {runLabel(selected.run, top) !== "" && (
@@ -162,7 +106,7 @@ export function ProfilePicker(props: PickerProps) {
           {...(unlisted === undefined ? {} : { unlisted })}
           {...(jobs === undefined ? {} : { jobs })}
           {...(role === undefined ? {} : { role })}
-          {...(baselineOf === undefined ? {} : { baselineOf })}
+          likely={likely}
           onClose={close}
           onSelect={(profile, view) => {
             onSelect(profile, view);
@@ -180,49 +124,36 @@ interface Option {
   view?: "gpus";
 }
 
-const SAME_PROGRAM = "Of the same program";
-const SIMILAR_OPS = "With similar ops";
+const SAME_PROGRAM = "Likely baselines: of the same program";
+const SIMILAR_OPS = "Likely baselines: with similar ops";
 
-/** The likely baselines of a profile by their ids; empty until they are known. */
-function useLikely(profile: string | undefined, count: number): ReadonlyMap<string, LikelyBaseline> {
-  const { data } = useQuery<BaselinesResponse>(
+type Likely = ReadonlyMap<string, LikelyBaseline>;
+
+/** The likely baselines of a profile by their ids; null until they are known. */
+function useLikely(profile: string | undefined, count: number): Likely | null {
+  const { data, loading } = useQuery<BaselinesResponse>(
     profile === undefined ? null : JSON.stringify(["baselines", profile, count]),
     (signal) => fetchBaselines(profile ?? "", signal),
   );
-  return new Map(data?.baselines.map((one) => [one.profile, one]));
+  return loading && data === null ? null : new Map(data?.baselines.map((one) => [one.profile, one]));
 }
 
-/** Where only the head of the first group in sight has room above the rows of the next, the list becomes as much shorter. */
-function shortenToWholeGroup(list: HTMLElement): void {
-  const { top, bottom, height } = list.getBoundingClientRect();
-  const groups = [...list.querySelectorAll("[role=listbox] > [role=group]")];
-  const first = groups.find((group) => group.getBoundingClientRect().bottom > top + 1);
-  const [head, last] = [first?.firstElementChild, first?.lastElementChild].map((each) => each?.getBoundingClientRect());
-  if (head === undefined || last === undefined || last.top >= head.bottom - 1) return;
-  const left = last.bottom - top;
-  if (left <= 0 || last.bottom >= bottom) return;
-  list.style.maxHeight = `${height - left}px`;
-  list.scrollTop += left;
-}
+const NONE_LIKELY: Likely = new Map();
+
+/** Whether the rows of a group name their run: its own head does not. */
+const isAlone = (group: { title?: string; options: readonly Option[] }): boolean =>
+  group.title !== undefined || group.options.length === 1;
+
+/** The names of files as a tooltip, as many as can be read there. */
+const firstPaths = (files: readonly OtherFile[], most = 20): string =>
+  [...files.slice(0, most).map(pathOf), ...(files.length > most ? ["…"] : [])].join("\n");
 
 /** Rows drawn at once; a search finds the others. */
 const MOST_SHOWN = 300;
 
-function PickerList(props: PickerProps & { onClose: () => void }) {
-  const {
-    profiles,
-    unlisted = NONE_UNLISTED,
-    selected,
-    runs,
-    top,
-    theme,
-    jobs = [],
-    onSelect,
-    onClose,
-    role,
-    baselineOf,
-  } = props;
-  const likely = useLikely(baselineOf, profiles.length);
+function PickerList(props: PickerProps & { likely: Likely | null; onClose: () => void }) {
+  const { profiles, unlisted = NONE_UNLISTED, selected, runs, top, theme, jobs = [], onSelect, onClose, role } = props;
+  const likely = props.likely ?? NONE_LIKELY;
   const id = useId();
   const [search, setSearch] = useState("");
   // Nothing can be compared with what cannot be read.
@@ -275,7 +206,11 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   // Before the browser paints, so that what is typed at once after opening lands in the search.
   useLayoutEffect(() => input.current?.focus(), []);
   const scrolled = useRef(false);
+  const known = useRef(likely.size);
   useLayoutEffect(() => {
+    // What comes first once it is known is seen first, too.
+    if (known.current !== likely.size) scrolled.current = false;
+    known.current = likely.size;
     const option = list.current?.querySelector(`[id="${id}-option-${current}"]`);
     // It opens at the head of a run, so that no row is cut in half below the search.
     if (!scrolled.current) {
@@ -288,9 +223,8 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
       cut?.scrollIntoView({ block: "start" });
     }
     option?.scrollIntoView({ block: "nearest" });
-    if (!scrolled.current && list.current !== null) shortenToWholeGroup(list.current);
     scrolled.current = true;
-  }, [current, id, search]);
+  }, [current, id, search, likely.size]);
 
   const onKey = (event: KeyboardEvent): void => {
     const highlighted = options[current];
@@ -337,21 +271,22 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
         />
       </div>
       <div class="picker-scroll" role="group" aria-label="Profiles and files" tabIndex={0} ref={list}>
+        {props.likely === null && <p class="muted picker-more">Looking for likely baselines…</p>}
         <div id={`${id}-list`} role="listbox" aria-label="Profiles">
           {groups
             .filter((group) => group.options.length > 0)
-            .map((group) => (
+            .map((group, at, groups) => (
               <div
                 role="group"
                 aria-label={group.title ?? (runLabel(group.run, top) || "Profile")}
                 key={`${group.run} ${group.profiles[0]?.id ?? ""}`}
               >
-                {group.title !== undefined && (
+                {(group.title ?? groups[at - 1]?.title) !== undefined && (
                   <div class="picker-group" aria-hidden="true">
-                    {group.title}
+                    {group.title ?? "Others"}
                   </div>
                 )}
-                {group.title === undefined && runLabel(group.run, top) !== "" && (
+                {!isAlone(group) && runLabel(group.run, top) !== "" && (
                   <div class="picker-group" aria-hidden="true">
                     <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
                     <span>{runLabel(group.run, top)}</span>
@@ -366,37 +301,19 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
                       key={`${profile.id} ${view ?? ""}`}
                       id={optionId(mine)}
                       role="option"
-                      class={mine === current ? "picker-option active" : "picker-option"}
+                      class={`picker-option${mine === current ? " active" : ""}${isAlone(group) ? " alone" : ""}`}
                       aria-selected={isCurrent}
                       onClick={() => onSelect(profile, view)}
                       onPointerMove={() => setActive(mine)}
                     >
                       {view === undefined ? (
-                        <>
-                          <div class="picker-option-head">
-                            {group.title !== undefined && runLabel(profile.run, top) !== "" && (
-                              <strong>{runLabel(profile.run, top)}</strong>
-                            )}
-                            <Capture profile={profile} />
-                            <StateChip profile={profile} />
-                            {isCurrent && <Icon name="check" />}
-                            {profile.captured_at !== null && (
-                              <span class="muted picker-date">{formatMoment(profile.captured_at)}</span>
-                            )}
-                          </div>
-                          <div
-                            class={`muted picker-option-details${isUnreadable(profile) ? " picker-reason" : ""}`}
-                            data-tip={profile.message === "" ? facts(profile).join(" · ") : profile.message}
-                          >
-                            {group.title !== undefined && (
-                              <>
-                                {formatShare(likely.get(profile.id)?.shared_fraction)} of the GPU time in ops that both
-                                have ·{" "}
-                              </>
-                            )}
-                            {isUnreadable(profile) ? profile.message : details(profile)}
-                          </div>
-                        </>
+                        <OptionText
+                          profile={profile}
+                          run={isAlone(group) ? runLabel(profile.run, top) : ""}
+                          colour={runColour(profile.run, runs, theme)}
+                          isCurrent={isCurrent}
+                          shared={group.title === undefined ? null : (likely.get(profile.id)?.shared_fraction ?? null)}
+                        />
                       ) : (
                         <>
                           <div class="picker-option-head">
@@ -437,7 +354,9 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
         {others.length > 0 && (
           // What is searched for is seen at once.
           <details class="muted picker-more" open={isSearched} key={String(isSearched)}>
-            <summary>{otherFilesTitle(isSearched ? others.length : unlisted.othersCount)}</summary>
+            <summary data-tip={firstPaths(others)}>
+              {otherFilesTitle(isSearched ? others.length : unlisted.othersCount)}
+            </summary>
             <OtherFiles files={others} />
             {!isSearched && unlisted.othersCount > others.length && (
               <p>{formatCount(unlisted.othersCount - others.length)} more are not named.</p>

@@ -5,6 +5,7 @@ import { profileEntry } from "../testing/builders";
 import { aggregationLabel, currentKey } from "./aggregation";
 import {
   allRuns,
+  besideOther,
   byJob,
   chooseProfile,
   entranceOf,
@@ -219,4 +220,33 @@ it("profiles whose own names have what is searched for come before those of such
   });
   const profiles = [of("job", { headline }), of("other"), of("h100_bert")] as unknown as ProfileEntry[];
   expect(searchProfiles(profiles, "H100").map(({ run }) => run)).toEqual(["h100_bert", "job"]);
+});
+
+describe("what tells a baseline from the profile beside it", () => {
+  const entry = (id: string, run: string, name: string, rank: number | null = null): ProfileEntry =>
+    profileEntry({ id, run, name, rank, world_size: rank === null ? null : 8 });
+  const own = entry("1", "series/batch_032", "a.json");
+  const other = entry("2", "series/batch_128", "b.json");
+  const whole = [own, other];
+
+  it("is the end of its run, and no file where the run is enough", () => {
+    expect(besideOther(other, own, whole, "logs")).toEqual({ run: "batch_128", rank: "", name: "" });
+    expect(besideOther(entry("3", "series", "c.json"), own, whole, "logs")).toEqual({
+      run: "series",
+      rank: "",
+      name: "",
+    });
+    expect(besideOther(entry("3", ".", "c.json"), own, whole, "logs")).toEqual({ run: "logs", rank: "", name: "" });
+  });
+
+  it("is the file, or the rank, where a run holds several", () => {
+    const near = entry("4", "series/batch_032", "d.json");
+    expect(besideOther(near, own, [...whole, near], "logs")).toEqual({ run: "", rank: "", name: "d.json" });
+    const ranks = [entry("5", "job", "r0.json", 0), entry("6", "job", "r1.json", 1)];
+    expect(besideOther(ranks[1] ?? own, own, [...whole, ...ranks], "logs")).toEqual({
+      run: "job",
+      rank: "rank 1 of 8",
+      name: "",
+    });
+  });
 });

@@ -84,6 +84,28 @@ export const runLabel = (run: string, top: string): string => (run === "." ? top
 export const titleOf = ({ run, name }: Pick<ProfileEntry, "run" | "name">, top: string, between: string): string =>
   [runLabel(run, top), name].filter(Boolean).join(between);
 
+/**
+ * What tells a profile from another that stands beside it: its run without the folders that both are in, and rank or file only
+ * where the run holds several.
+ */
+export function besideOther(
+  profile: ProfileEntry,
+  other: ProfileEntry | undefined,
+  profiles: readonly ProfileEntry[],
+  top: string,
+): { run: string; rank: string; name: string } {
+  const { run, name } = profile;
+  const parts = run.split("/");
+  const differ = parts.findIndex((part, i) => part !== other?.run.split("/")[i]);
+  const own = differ < 0 ? (run === other?.run ? "" : (parts.at(-1) ?? "")) : parts.slice(differ).join("/");
+  const neighbours = profiles.filter((each) => each.run === run);
+  const shown = own === "" ? "" : runLabel(own, top);
+  if (shown !== "" && neighbours.length < 2) return { run: shown, rank: "", name: "" };
+  const rank = rankLabel(profile);
+  const isTold = rank !== "" && neighbours.every((each) => each.id === profile.id || each.rank !== profile.rank);
+  return { run: shown, rank, name: isTold ? "" : name };
+}
+
 /** `rank 3 of 8`, `rank 3`, or nothing, as of the only one. */
 export function rankLabel(profile: Pick<ProfileEntry, "rank" | "world_size">): string {
   if (profile.rank === null || profile.world_size === 1) return "";

@@ -39,7 +39,7 @@ export function NoBaseline() {
   const listed = [
     ["Of the same program", "Likely baselines", related.filter(({ same }) => same)],
     ["With similar ops", "Similar ops", related.filter(({ same }) => !same)],
-    ["Not imported yet", "Not imported yet", unopened],
+    ["Recorded near this profile, not imported yet", "Not imported yet", unopened],
   ] as const;
   // Recordings of one loop follow each other within a minute.
   const moments = [...(own === undefined ? [] : [{ entry: own }]), ...related, ...unopened].flatMap(

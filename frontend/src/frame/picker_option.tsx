@@ -1,0 +1,133 @@
+/** What the picker says of a profile: on its button, and in a row of its list. */
+import type { ProfileEntry } from "../api/types";
+import { Icon } from "../components/icon";
+import { formatMoment } from "../format/date";
+import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
+import { besideOther, formatLabel, gpuLabel, isUnreadable, rankLabel } from "../model/picker";
+
+const STATE_TEXT: Record<ProfileEntry["state"], string> = {
+  ready: "",
+  not_imported: "not imported yet",
+  queued: "queued",
+  importing: "importing",
+  failed: "failed",
+  metadata_only: "summary only",
+};
+
+export function StateChip({ profile }: { profile: ProfileEntry }) {
+  if (profile.state === "ready") return null;
+  const share = profile.state === "importing" ? profile.progress?.fraction : null;
+  return (
+    <span class={`chip chip-${profile.state}`}>
+      {STATE_TEXT[profile.state]}
+      {share !== null && share !== undefined && ` ${formatShare(Math.round(share * 100) / 100).replace(".0", "")}`}
+    </span>
+  );
+}
+
+/** What distinguishes captures of a run: the rank, then the file. */
+export function Capture({ profile }: { profile: ProfileEntry }) {
+  const rank = rankLabel(profile);
+  return (
+    <span class="capture">
+      {rank !== "" && <span class="capture-rank">{rank}</span>}
+      <span class="capture-name">{profile.name}</span>
+    </span>
+  );
+}
+
+/** Of a baseline, what tells it from the profile beside it. */
+export function Beside({
+  profile,
+  other,
+  profiles,
+  top,
+}: { profile: ProfileEntry; other: ProfileEntry | undefined } & { profiles: readonly ProfileEntry[]; top: string }) {
+  const { run, rank, name } = besideOther(profile, other, profiles, top);
+  return (
+    <>
+      {run !== "" && <RunName name={run} />}
+      {rank + name !== "" && (
+        <span class="capture">
+          {rank !== "" && <span class="capture-rank">{rank}</span>}
+          {name !== "" && <span class="capture-name">{name}</span>}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The name of a run. Its folders give way before its last part, which tells it from its neighbours. */
+export function RunName({ name }: { name: string }) {
+  const last = name.lastIndexOf("/") + 1;
+  return (
+    <span class="picker-run">
+      {last > 0 && <span class="picker-folders">{name.slice(0, last)}</span>}
+      <span class="picker-last">{name.slice(last)}</span>
+    </span>
+  );
+}
+
+/** What is known of a profile. */
+function facts(profile: ProfileEntry): string[] {
+  const { headline } = profile;
+  return [
+    profile.captured_at === null ? "" : formatMoment(profile.captured_at),
+    formatLabel(profile.format),
+    gpuLabel(headline?.gpu_names ?? []),
+    // Of a recording without times nothing is known of how long it is.
+    headline?.average_iteration_ns
+      ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
+      : "",
+    headline?.gpu_utilization_fraction != null
+      ? `GPU utilization ${formatShare(headline.gpu_utilization_fraction)}`
+      : "",
+    profile.state === "not_imported" ? "opening reads it" : "",
+  ].filter(Boolean);
+}
+
+/** The facts in one line; each apart, as a name may be written from right to left. */
+const details = (profile: ProfileEntry) =>
+  facts(profile).map((fact, i) => (
+    <>
+      {i > 0 && " · "}
+      <bdi>{fact}</bdi>
+    </>
+  ));
+
+interface OptionTextProps {
+  profile: ProfileEntry;
+  /** What its run is called, where no head above tells it. */
+  run: string;
+  colour: string;
+  isCurrent: boolean;
+  /** Of a likely baseline: how much of the GPU time is in ops that both have. */
+  shared: number | null;
+}
+
+/** The two lines of a profile: which it is, and what is known of it. */
+export function OptionText({ profile, run, colour, isCurrent, shared }: OptionTextProps) {
+  return (
+    <>
+      <div class="picker-option-head">
+        {run !== "" && (
+          <>
+            <span class="run-dot" style={{ background: colour }} />
+            <RunName name={run} />
+          </>
+        )}
+        <Capture profile={profile} />
+        <StateChip profile={profile} />
+        {isCurrent && <Icon name="check" />}
+      </div>
+      <div
+        class={`muted picker-option-details${isUnreadable(profile) ? " picker-reason" : ""}`}
+        data-tip={profile.message === "" ? facts(profile).join(" · ") : profile.message}
+      >
+        {shared !== null && <>{formatShare(shared)} of the GPU time in ops that both have · </>}
+        {isUnreadable(profile) ? profile.message : details(profile)}
+      </div>
+    </>
+  );
+}
