@@ -71,7 +71,11 @@ def with_baseline(answer: TablePage, asked: PageRequest, comparison: Comparison)
         row.update(a_ns=a_ns, b_ns=b_ns, change_ns=None if a_ns is None or b_ns is None else b_ns - a_ns)
     of_ops = _columns_of_ops(comparison.per == "iteration", asked.per)
     columns = descriptions(_OF_ITERATIONS if asked.table == "iterations" else of_ops)
-    return {**answer, "columns": [answer["columns"][0], *columns, *answer["columns"][1:]]}
+    own = answer["columns"]
+    # Beside the GPU time, behind what tells rows apart, such as their direction.
+    shown = {column["key"]: place for place, column in enumerate(own) if not column["hidden"]}
+    place = shown.get("gpu_time_ns", 1) if "direction" in shown else 1
+    return {**answer, "columns": [*own[:place], *columns, *own[place:]]}
 
 
 def add_launch_sizes(side: RowSide, connection: sqlite3.Connection) -> None:

@@ -26,7 +26,15 @@ export function LongestKernels({ table, links, most, perIteration = false }: Lon
   const asked = { ...scope, table, offset: 0, limit: most, sort: "-gpu_time_ns", search: "", where: {}, links };
   const query = useQuery<TableResponse>(scopeKey(scope, table, links), (signal) => fetchTable(asked, signal));
   const { data } = query;
-  if (query.error !== null) return <p class="table-error">{query.error.message}</p>;
+  if (query.error !== null)
+    return (
+      <p class="table-error" role="alert">
+        These kernels could not be read.{" "}
+        <button type="button" class="link-button" onClick={query.reload}>
+          Try again
+        </button>
+      </p>
+    );
   if (data === null || query.dataKey !== scopeKey(scope, table, links))
     return <p class="muted">Loading its kernels …</p>;
   if (data.total === 0) return <p class="muted">Its kernels were not recorded.</p>;

@@ -17,20 +17,26 @@ interface StackedBarProps {
 }
 
 const GAP = 2;
-/** What of a segment is left of its text, and right of it. */
+/** What of a segment is left of its text, and right of it; of a narrow one less. */
 const BESIDE = 7;
+const CLOSE = 4;
+const NARROW = 90;
 /** In a bar so high the time stands below the name. */
 const TWO_LINES = 42;
 const LINE = 17;
 /** Fewer letters of a name tell nothing. */
-const FEWEST = 5;
+const FEWEST = 4;
 
-/** As much of a name as there is room for; empty where that tells nothing. */
-function beginning(name: string, room: number): string {
+/** As much of a name as there is room for, at least its first word where that fits; empty where it tells nothing. */
+function beginning(whole: string, room: number): string {
+  // That something is missing before it is not worth its room.
+  const name = whole.replace(/^…/, "");
   let end = name.length;
   while (end >= FEWEST && textWidth(`${name.slice(0, end)}…`) > room) end -= 1;
+  const [word = ""] = /^\w{3,}/.exec(name) ?? [];
+  if (word.length >= end) return word !== "" && textWidth(word) <= room ? word : "";
   // What is left of a last word tells nothing: `linear f…`.
-  return end < FEWEST ? "" : `${name.slice(0, end).replace(/ \S{0,2}$/, "")}…`;
+  return end < FEWEST ? "" : `${name.slice(0, end).replace(/(?: \S{0,2}|…)$/, "")}…`;
 }
 
 export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: StackedBarProps) {
@@ -69,7 +75,9 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   const parts = segment.parts ?? [[segment.colour, 1] as const];
   // Across two colours no ink is read well: the text stands in the widest.
   const widest = parts.reduce((most, [, part], at) => (part > (parts[most]?.[1] ?? 0) ? at : most), 0);
-  const room = (parts[widest]?.[1] ?? 1) * wide - 2 * BESIDE;
+  const own = (parts[widest]?.[1] ?? 1) * wide;
+  const beside = own < NARROW ? CLOSE : BESIDE;
+  const room = own - 2 * beside;
   const time = formatDuration(segment.ns);
   const below = height >= TWO_LINES;
   const names = below ? [label, short] : [`${label} ${time}`, label, short];
@@ -90,7 +98,7 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
                 <text
                   key={i}
                   class={textOn(colour)}
-                  x={BESIDE}
+                  x={beside}
                   y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
                 >
                   {text}

@@ -167,7 +167,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         picture
         tools={tools}
       >
-        <div class="largest" ref={measure}>
+        <div class={isStub ? "" : "largest"} ref={measure}>
           {isStub && (
             <p class="muted">
               {formatCounted(others, "smaller row")} take {formatShare(shareOf(rest, whole))} of the {measured} time:
@@ -192,15 +192,17 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
               label={`The largest ${noun} by ${measured} time`}
             />
           )}
-          <ul class="bar-legend" aria-label="Colours of the bar">
-            {kindsOf(scope.matrixUnit)
-              .filter(([kind]) => !isStub && kinds.has(kind))
-              .map(([kind, words]) => (
-                <li key={kind}>
-                  <span class="swatch" style={{ background: colourOfKind(kind) }} /> {words}
-                </li>
-              ))}
-          </ul>
+          {!isStub && (
+            <ul class="bar-legend" aria-label="Colours of the bar">
+              {kindsOf(scope.matrixUnit)
+                .filter(([kind]) => kinds.has(kind))
+                .map(([kind, words]) => (
+                  <li key={kind}>
+                    <span class="swatch" style={{ background: colourOfKind(kind) }} /> {words}
+                  </li>
+                ))}
+            </ul>
+          )}
         </div>
       </Panel>
     </>

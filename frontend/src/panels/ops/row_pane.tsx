@@ -19,7 +19,7 @@ import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, formatPerIteration, type Iterations } from "../../format/time";
 import { eligibilitySentence } from "../../model/causes";
-import { shortKernelName, splitPath } from "../../model/kernel_name";
+import { shortKernelName, splitPath, UNASSOCIATED } from "../../model/kernel_name";
 import { boundsOfRow } from "../../model/bounds";
 import { COLLECTIVE, NO_KERNELS } from "../../model/families";
 import { gainsInFewerBits } from "../../model/precisions";
@@ -192,7 +192,8 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
   const path = textOf(row, "name");
   const size = rates === undefined ? "" : textOf(rates, "size");
   return (
-    <DetailsPane title={`${titleOf(row)} ${op}`} onClose={onClose} calm>
+    // A kernel without an op is its own: DLProf's id would only repeat its name.
+    <DetailsPane title={path.startsWith(UNASSOCIATED) ? titleOf(row) : `${titleOf(row)} ${op}`} onClose={onClose} calm>
       {back !== undefined && (
         <p>
           <ViewLink class="more-button" to={back.to}>
@@ -237,6 +238,9 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
             </ViewLink>
           </p>
         </>
+      )}
+      {row.family !== NO_KERNELS && scope.onGpu && (
+        <LongestKernels table="kernels_of_op" links={{ op }} most={FEW_KERNELS} perIteration />
       )}
     </DetailsPane>
   );
