@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import exp, log
+from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.equal_work import first_input_elements
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 from tensorboard_plugin_dlprof.comparing.side import Side
-from tensorboard_plugin_dlprof.comparing.words import many_times, share
+from tensorboard_plugin_dlprof.comparing.words import many_times, share, signed_duration
 from tensorboard_plugin_dlprof.units import percentage
 
-_MOST_OF_TIME = 0.5
+_MOST_OF_TIME, _NEARLY_ALL_OF_TIME = 0.5, 0.95
 
 _NEAR = 0.1
 """Inputs whose sizes differ by no more than such a factor (its logarithm) are about as large."""
@@ -113,6 +114,7 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
         yield (
             f"The GPUs differ: {_devices(left)} against {_devices(right)}. A change is one of device and code together."
         )
+        yield from _in_no_op(a, b, rows)
     if left.devices_in_use != right.devices_in_use:
         yield (
             f"A uses {_gpus(left)}, B {_gpus(right)}: times of kernels are means of one GPU, and the work of each may "
@@ -138,6 +140,28 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
     yield from _of_work(a, b, rows, sized)
 
 
+_MAKES_UP = 2
+"""Times the change of all kernels in no op: what one of them changes by beyond that, others make up for."""
+
+
+def _in_no_op(a: Side, b: Side, rows: Iterable[Row]) -> Iterator[str]:
+    """What became of all kernels in no op, where rows of one name each tell more than there is."""
+    if are_kernels_compared(a, b):
+        return
+    changes = [row.change_ns for row in rows if (row.a or row.b) and is_in_no_op(row)]
+    whole = sum(changes)
+    if changes and max(map(abs, changes)) > _MAKES_UP * abs(whole):
+        yield (
+            "Another GPU runs kernels of other names, so what one in no op gains another may lose: together they "
+            f"change by {signed_duration(whole)}."
+        )
+
+
+def is_in_no_op(row: Row) -> bool:
+    """Whether none of its kernels was launched by an op."""
+    return not any(op.associated for op in (*row.a, *row.b))
+
+
 def inputs_differ(rows: Iterable[Row]) -> bool:
     """Whether most of the time of ops that both have is in ops with other shapes."""
     whole, differing = 0, 0
@@ -149,51 +173,87 @@ def inputs_differ(rows: Iterable[Row]) -> bool:
     return differing > _MOST_OF_TIME * whole
 
 
+class _Larger(NamedTuple):
+    """How much larger the first inputs of B are, in most of the time of ops that both have."""
+
+    ratio: float
+    is_least: bool
+    """Whether they are larger by at least that factor, or smaller by it, not all by the same."""
+    rows: list[Row]
+
+
 def other_work(rows: Sequence[Row]) -> str:
-    """A sentence if most of the time is in ops whose first inputs are larger on one side, by about the same factor."""
-    ratio = _ratio_of_inputs(rows)
-    if ratio is None:
+    """A sentence if most of the time is in ops whose first inputs are larger on one side by about the same factor, or
+    nearly all of it in ops where they are larger by at least that."""
+    found = _inputs_of_b(rows)
+    if found is None:
         return ""
-    larger, size = ("B", ratio) if ratio > 1 else ("A", 1 / ratio)
-    more = "more" if ratio > 1 else "less"
-    each = _by_input(rows, ratio)
-    return f"The inputs of {larger} are about {many_times(size, 2)} as large, so B does {more} work per call{each}."
+    larger, size = ("B", found.ratio) if found.ratio > 1 else ("A", 1 / found.ratio)
+    inputs = (
+        f"he inputs of {larger} are {'at least' if found.is_least else 'about'} {many_times(size, 2)} as large, so B "
+        f"does {'more' if found.ratio > 1 else 'less'} work per call."
+    )
+    each = _by_input(found)
+    return f"{each}: t{inputs}" if each else f"T{inputs}"
 
 
 _LEAST_BY_INPUT = 0.05
 """The ratio of the inputs is not known better."""
 
 
-def _by_input(rows: Iterable[Row], ratio: float) -> str:
+def _by_input(found: _Larger) -> str:
     """How much kernel time B takes for as much input, of the ops that both have; empty where that is not known."""
-    both = [row for row in rows if row.a and row.b]
-    a_ns, b_ns = sum(row.a_ns for row in both), sum(row.b_ns for row in both)
+    a_ns, b_ns = sum(row.a_ns for row in found.rows), sum(row.b_ns for row in found.rows)
     if not a_ns or not b_ns:
         return ""
-    change = b_ns / a_ns / ratio - 1
-    if abs(change) < _LEAST_BY_INPUT:
-        return ", in about the same kernel time for each unit of input"
-    return f", in about {percentage(abs(change))} {'more' if change > 0 else 'less'} kernel time for each unit of input"
+    change = b_ns / a_ns / found.ratio - 1
+    how = "about "
+    if found.is_least:
+        # Where inputs are larger than that, it is less time for each unit; where they are smaller, more.
+        how = "at least " if (change < 0) == (found.ratio > 1) else "at most "
+    if abs(change) >= _LEAST_BY_INPUT:
+        how += f"{percentage(abs(change))} {'more' if change > 0 else 'less'}"
+    elif found.is_least:
+        how = f"no {'more' if found.ratio > 1 else 'less'}"
+    else:
+        how += "the same"
+    return f"B takes {how} kernel time for each unit of input"
 
 
-def _ratio_of_inputs(rows: Iterable[Row]) -> float | None:
-    """The median by time, if most of the time is near to it and it is not near to 1."""
-    known: list[tuple[float, int]] = []
-    whole = 0
-    for row in rows:
-        if row.a and row.b:
-            whole += row.a_ns + row.b_ns
-            a, b = (first_input_elements(ops[0].shapes) for ops in (row.a, row.b))
-            if a and b:
-                known.append((log(b / a), row.a_ns + row.b_ns))
-    known.sort()
-    left = sum(time_ns for _, time_ns in known) / 2
-    for middle, time_ns in known:
-        left -= time_ns
+def _inputs_of_b(rows: Iterable[Row]) -> _Larger | None:
+    """The median by time, if most of the time is near to it, else what nearly all of it is beyond; None near to 1."""
+    both = [row for row in rows if row.a and row.b]
+    known: list[tuple[float, Row]] = []
+    for row in both:
+        a, b = (first_input_elements(ops[0].shapes) for ops in (row.a, row.b))
+        if a and b:
+            known.append((log(b / a), row))
+    known.sort(key=lambda one: one[0])
+    whole = _time(both)
+    middle = _at_time(known, _time(row for _, row in known) / 2)
+    if abs(middle) <= _NEAR:
+        return None
+    if _time(row for size, row in known if abs(size - middle) < _NEAR) > _MOST_OF_TIME * whole:
+        return _Larger(exp(middle), False, both)
+    if middle < 0:
+        known.reverse()
+    least = _at_time(known, _time(row for _, row in known) - _NEARLY_ALL_OF_TIME * whole)
+    if least * middle <= 0 or abs(least) <= _NEAR:
+        return None
+    return _Larger(exp(least), True, [row for size, row in known if abs(size) >= abs(least) and size * least > 0])
+
+
+def _time(rows: Iterable[Row]) -> int:
+    return sum(row.a_ns + row.b_ns for row in rows)
+
+
+def _at_time(known: Sequence[tuple[float, Row]], left: float) -> float:
+    """The size of which so much time is before; 0 where there is none."""
+    for size, row in known if left >= 0 else ():
+        left -= row.a_ns + row.b_ns
         if left <= 0:
-            near = sum(time for size, time in known if abs(size - middle) < _NEAR)
-            return exp(middle) if near > _MOST_OF_TIME * whole and abs(middle) > _NEAR else None
-    return None
+            return size
+    return 0.0
 
 
 def _of_work(a: Side, b: Side, rows: Sequence[Row], sized: str) -> Iterator[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Literal, TypedDict
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.comparing.attribution import Row
-from tensorboard_plugin_dlprof.comparing.comparability import are_kernels_compared, is_other_device
+from tensorboard_plugin_dlprof.comparing.comparability import are_kernels_compared, is_in_no_op, is_other_device
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.words import duration
@@ -43,7 +44,7 @@ def kind_of(row: Row, nets_kernels: bool = False) -> str:
     """The op type of a row, or what the part of the time is called within a sentence."""
     if not row.a and not row.b:
         return _PLACES.get(row.name, f"{row.name[:1].lower()}{row.name[1:]}")
-    if nets_kernels and not any(op.associated for op in (*row.a, *row.b)):
+    if nets_kernels and is_in_no_op(row):
         return _NO_OP
     op_type = (row.b or row.a)[0].op_type
     if op_type == RANGE_TYPE:
@@ -66,12 +67,10 @@ _PLACES = {
 def main_change(comparison: Comparison, inside: bool = False) -> str:
     """A sentence about the op type or part with most of the change, or ``inside`` one; empty if none has much."""
     change = comparison.change_ns
-    changes = [one for one in changes_by_kind(comparison) if one[1] * change > 0]
-    if not changes:
+    largest = _largest(comparison)
+    if largest is None:
         return ""
-    name, part = max(changes, key=lambda one: abs(one[1]))
-    if abs(part) < _LARGE_SHARE * abs(change):
-        return ""
+    name, part = largest
     if abs(part) > _NOT_OF_IT * abs(change):
         text = f"{name} alone takes {duration(abs(part))} {'more' if part > 0 else 'less'}"
     elif name.startswith("`"):
@@ -80,6 +79,43 @@ def main_change(comparison: Comparison, inside: bool = False) -> str:
         text = f"{duration(abs(part))} of it {'' if inside else 'is '}in {name}"
     text += _how(comparison, name)
     return f", {text}" if inside else f" {text[0].upper()}{text[1:]}."
+
+
+def _largest(comparison: Comparison) -> tuple[str, int] | None:
+    """What has most of the change, if that is much of it."""
+    change = comparison.change_ns
+    changes = [one for one in changes_by_kind(comparison) if one[1] * change > 0]
+    largest = max(changes, key=lambda one: abs(one[1]), default=None)
+    return None if largest is None or abs(largest[1]) < _LARGE_SHARE * abs(change) else largest
+
+
+class Named(TypedDict):
+    """What the headline names: the groups of ops with a value in a column."""
+
+    column: Literal["op_type", "name"]
+    value: str
+
+
+def named(comparison: Comparison) -> Named | None:
+    """Where the table of groups has what ``main_change`` names; None where no column tells it."""
+    largest = _largest(comparison)
+    if largest is None:
+        return None
+    name, part = largest
+    types: dict[str, int] = defaultdict(int)
+    names: dict[str, int] = defaultdict(int)
+    for group in comparison.groups:
+        ops = group.b or group.a
+        types[ops[0].op_type if ops else ""] += group.change_ns
+        names[group.name] += group.change_ns
+    # Names of parts within a sentence are others: what adds up to the change is what is named.
+    columns: tuple[tuple[Literal["op_type", "name"], dict[str, int]], ...] = ("op_type", types), ("name", names)
+    for column, sums in columns:
+        values = [value for value, change_ns in sums.items() if value and change_ns == part]
+        own = [value for value in values if name.startswith("`") and value == name.strip("`")] or values
+        if len(own) == 1:
+            return {"column": column, "value": own[0]}
+    return None
 
 
 def _how(comparison: Comparison, name: str) -> str:

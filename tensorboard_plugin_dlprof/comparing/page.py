@@ -9,7 +9,7 @@ from typing import Any, TypedDict, cast
 from tensorboard_plugin_dlprof.comparing.as_json import head, is_changed, row_json
 from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison, rounded
-from tensorboard_plugin_dlprof.comparing.main_change import changes_by_kind
+from tensorboard_plugin_dlprof.comparing.main_change import Named, changes_by_kind, named
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.tables import modules, times_of_ops
@@ -80,6 +80,8 @@ class ComparePage(TypedDict):
 
     kinds: list[KindChange]
     """Largest first, of which the headline names one."""
+    named: Named | None
+    """The rows of ``compare_groups`` that add up to what the headline names; None where it names nothing of them."""
     order: RowColumns
     iterations: BothSamples
     modules: list[ModuleChange]
@@ -130,6 +132,7 @@ def page(comparison: Comparison) -> dict[str, Any]:
     kinds = sorted(changes_by_kind(comparison), key=lambda one: abs(one[1]), reverse=True)
     shown: ComparePage = {
         "kinds": [{"name": name.strip("`"), "change_ns": change_ns} for name, change_ns in kinds],
+        "named": named(comparison),
         "order": _order(comparison.rows),
         "iterations": {"a": _dots(comparison.a), "b": _dots(comparison.b)},
         "modules": cast("list[ModuleChange]", largest),

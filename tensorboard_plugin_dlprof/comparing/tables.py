@@ -107,6 +107,7 @@ COMPARE = _table(
     "compare",
     "row",
     _column(("name", "What", "path", "Path of the op, or a part of the time without kernels."), searchable=True),
+    _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty.")),
     _column(_CHANGE),
     _column(_PERCENT),
     _column(_A),
@@ -116,7 +117,6 @@ COMPARE = _table(
     *_OF_CALLS,
     *_OF_KERNELS,
     _column(("op_type", "Op Type", "text", "What the op does."), True, hidden=True),
-    _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty."), hidden=True),
     _column(
         ("kind", "Kind", "text", "op, ops (several), gone, new, kernel, kernels, graphs, overlap or part."), hidden=True
     ),

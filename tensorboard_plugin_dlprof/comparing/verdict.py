@@ -197,7 +197,8 @@ def _few(comparison: Comparison) -> str:
 
 def _with_other_work(comparison: Comparison, estimate: Estimate | None) -> str:
     """The times of sides whose inputs are of other sizes, of which neither is slower for it."""
-    told = f"Cannot tell: {comparison.other_work[:1].lower()}{comparison.other_work[1:]}"
+    told = comparison.other_work
+    told = f"Cannot tell: {told if told.startswith('B ') else f'{told[:1].lower()}{told[1:]}'}"
     if not comparison.a_ns:
         return told
     ratio = estimate.ratio if estimate else comparison.b_ns / comparison.a_ns

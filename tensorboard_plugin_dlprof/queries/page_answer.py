@@ -50,7 +50,7 @@ _SUMMED = frozenset(
         *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
         *("ops_of_kernel", "kernel_names_of_iteration", "op_paths_of_iteration"),
         *("kernels_of_op", "kernels_of_group", "kernels_of_path", "kernels_of_name", "kernels_of_type"),
-        *("efficiency", "compare", "compare_types", "compare_groups", "compare_of_group"),
+        *("efficiency", "compare", "compare_types", "compare_groups", "compare_of_group", "compare_new"),
         *("gaps", "gap_groups", "memory_block_groups"),
     }
 )

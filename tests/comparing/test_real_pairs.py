@@ -10,6 +10,7 @@ from tensorboard_plugin_dlprof.comparing import baseline
 from tensorboard_plugin_dlprof.comparing.as_json import as_json
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison, compare
 from tensorboard_plugin_dlprof.comparing.limits import judge
+from tensorboard_plugin_dlprof.comparing.main_change import named
 from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
 from tests.comparing.real import recording_of, series
 from tests.comparing.test_attribution import check
@@ -99,6 +100,28 @@ def test_graphs_recorded_as_a_whole_have_a_row_of_their_own() -> None:
     comparison = compared("graphs")
     (row,) = (row for row in comparison.rows if row.kind == "graphs")
     assert (comparison.per, row.b_ns) == ("capture", 7_811_141_695)
+
+
+def test_batches_of_other_sizes_are_told_by_unit_of_input() -> None:
+    """25,751,925 instead of 5,488,169 ns (`pair_facts.py`) for a batch of 128 instead of 8 jets, which also hold more
+    particles: no input is less than 16 times as large."""
+    a, b = (recording_of(f"compare/a100_batch_series/batch_size_{size}") for size in ("008", "128"))
+    comparison = compare([a], [b])
+    assert (comparison.a_ns, comparison.b_ns) == (5_488_169, 25_751_925)
+    assert verdict_of(comparison).headline.startswith(
+        "Cannot tell: B takes at least 70.3 % less kernel time for each unit of input: the inputs of B are at least 16 "
+        "times as large, so B does more work per call. Kernels of B take 369 % more time: 25.8 ms instead of 5.49 ms"
+    )
+
+
+def test_what_the_headline_names_are_rows_of_the_table() -> None:
+    """They add up to its number; kernels in no op, whose names another GPU does not have, are told together."""
+    for pair, column, value in (("qwen", "op_type", "mul"), ("t4", "name", "Data loader")):
+        comparison = compared(pair)
+        assert named(comparison) == {"column": column, "value": value}
+    (told,) = (sentence for sentence in compared("qwen").comparability if "in no op" in sentence)
+    assert told.endswith("together they change by -322 µs.")
+    assert not any("in no op" in sentence for sentence in compared("bert").comparability)
 
 
 def test_the_same_recording_twice() -> None:

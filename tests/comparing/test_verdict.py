@@ -188,14 +188,13 @@ def test_inputs_of_another_size_are_no_change_of_speed(iterations: tuple[tuple[i
         for time, batch, each in ((60_000_000, 8, iterations[0]), (90_000_000, 32, iterations[1]))
     ]
     for order, told, each in (
-        (sides, "B are about 4 times as large, so B does more", "62.5 % less"),
-        (sides[::-1], "A are about 4 times", "167 % more"),
+        (sides, "the inputs of B are about 4 times as large, so B does more", "62.5 % less"),
+        (sides[::-1], "the inputs of A are about 4 times", "167 % more"),
     ):
         comparison = compare(order[:1], order[1:])
         verdict = verdict_of(comparison)
         assert verdict.verdict == "cannot_tell"
-        assert f"the inputs of {told}" in verdict.headline
-        assert f"in about {each} kernel time for each unit of input" in verdict.headline
+        assert f"Cannot tell: B takes about {each} kernel time for each unit of input: {told}" in verdict.headline
         assert comparison.has_other_inputs
         assert sum("inputs" in sentence for sentence in comparison.comparability) == 1
 
@@ -207,3 +206,35 @@ def test_inputs_that_are_many_times_as_large_have_no_power_of_ten() -> None:
         for time, batch in ((6_000_000, 1), (90_000_000, 128))
     )
     assert "the inputs of B are about 130 times as large" in verdict_of(compare([a], [b])).headline
+
+
+@pytest.mark.parametrize(
+    ("times", "lengths", "told"),
+    [
+        ((60_000_000, 120_000_000), (8, 20), "B takes at least 50.0 % less kernel time for each unit of input"),
+        ((60_000_000, 500_000_000), (8, 20), "B takes at most 108 % more kernel time for each unit of input"),
+        ((60_000_000, 240_000_000), (8, 20), "B takes no more kernel time for each unit of input"),
+        ((120_000_000, 60_000_000), (20, 8), "B takes at least 100 % more kernel time for each unit of input"),
+        ((60_000_000, 120_000_000), (8, 1), ""),
+    ],
+)
+def test_inputs_that_are_larger_by_several_factors_are_larger_by_the_least(
+    times: tuple[int, int], lengths: tuple[int, int], told: str
+) -> None:
+    """A batch of 4 times as many sentences, which are also longer: no op's input is less than 4 times as large. Where
+    some get smaller inputs, no factor is told."""
+    a, b = (
+        recording(
+            [
+                op("model/linear", time // 2, shapes=f"[[{batch},64],[64,64]]"),
+                op("model/bmm", time // 2, shapes=f"[[{batch},{length},64]]"),
+            ],
+            iterations=EIGHT,
+        )
+        for time, batch, length in zip(times, sorted((8, 32), reverse=lengths[0] == 20), lengths, strict=True)
+    )
+    comparison = compare([a], [b])
+    if told:
+        larger = "A" if lengths[0] == 20 else "B"
+        assert f"{told}: the inputs of {larger} are at least 4 times as large" in comparison.other_work
+    assert (comparison.other_work == "") == (told == "")
