@@ -32,6 +32,12 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     change = numbers.inner_text()
     groups = page.get_by_role("grid", name="Changes by Group of Ops")
     expect(groups).to_be_visible()
+    # The number of what the headline names leads to the rows that add up to it.
+    named = page.locator("header.headline h2 a")
+    number = named.inner_text()
+    named.click()
+    expect(groups.locator("tfoot")).to_contain_text(number.replace("\u00a0", " "))
+    page.get_by_role("button", name="Clear filters").click()
     groups.locator("tbody tr", has_text="forward").first.click()
     page.get_by_role("grid", name=re.compile("^Ops of .* forward$")).locator("tbody tr").first.click()
     expect(page.get_by_text("Matched by").last).to_be_visible()
@@ -40,6 +46,12 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     expect(page.get_by_role("grid", name="Changes by Op", exact=True)).to_be_visible()
     page.get_by_role("button", name="Kernels replaced").click()
     expect(page.get_by_role("grid", name="Kernels Replaced")).to_be_visible()
+    page.get_by_role("button", name="Modules").click()
+    tree = page.get_by_role("treegrid", name="Groups of ops")
+    for head in ("A", "B", "Change", "Change %"):
+        expect(tree.get_by_role("columnheader", name=re.compile(rf"^{head}( \(|$)"))).to_be_visible()
+    expect(tree.locator(".fold-count").first).to_contain_text("×")
+    expect(page.get_by_label("Kernel time of B over that of A")).to_contain_text("less time")
     page.get_by_role("button", name="Op or line").click()
     expect(page.get_by_role("columnheader", name="Op or line")).to_be_visible()
     page.get_by_role("button", name="Swap A and B").click()
@@ -59,10 +71,12 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     page.goto(address)
     page.get_by_role("link", name="Ops", exact=True).click()
     expect(page.get_by_label("Against the baseline")).to_contain_text("Iteration")
-    # A, B and what lies between them stand beside each other; what only copies has neither, and says why.
-    heads = page.get_by_role("grid", name="Ops by Path").get_by_role("columnheader")
-    for place, head in enumerate(("Kernel Time A", "Kernel Time B", "Change"), 1):
-        expect(heads.nth(place)).to_contain_text(head)
+    # The direction tells rows of one path apart; A, B, what lies between them and the GPU time stand beside each other.
+    # What only copies has none of them, and says why.
+    grid = page.get_by_role("grid", name="Ops by Path")
+    expect(grid.get_by_role("columnheader").nth(1)).to_contain_text("Direction")
+    heads = " ".join(grid.get_by_role("columnheader").all_inner_texts())
+    assert re.search("Kernel Time A.*Kernel Time B.*Change.*GPU Time", heads, re.DOTALL)
     expect(page.locator("[data-tip*='compared as a part of the iteration']").first).to_have_text("–")
     page.get_by_role("button", name="Kernel", exact=True).click()
     expect(page.get_by_role("region", name="Kernels", exact=True)).to_contain_text("not compared here; see Compare")

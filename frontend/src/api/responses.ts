@@ -190,6 +190,8 @@ export interface ComparePart {
 export interface CompareResponse extends Comparison {
   /** Largest first, of which the headline names one. */
   kinds: KindChange[];
+  /** The rows of `compare_groups` that add up to what the headline names; `null` where it names nothing of them. */
+  named: Named | null;
   order: RowColumns;
   iterations: BothSamples;
   modules: ModuleChange[];
@@ -1407,6 +1409,12 @@ export interface ModuleChange {
   a_ns: number;
   b_ns: number;
   rows: number;
+}
+
+/** What the headline names: the groups of ops with a value in a column. */
+export interface Named {
+  column: "op_type" | "name";
+  value: string;
 }
 
 /** A file, or a profile, by its run and its name. */

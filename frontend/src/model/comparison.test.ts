@@ -6,7 +6,7 @@ import {
   changeOf,
   changesOf,
   median,
-  moduleBoxes,
+  kernelsInWords,
   orderBars,
   orderLabels,
   programOrder,
@@ -61,7 +61,7 @@ test("kernels are one step, which says what moved to other units beside it", () 
   const steps = waterfall(pair);
   expect(steps.map(({ label, kind, part: of, from, to }) => [label, kind, of, to - from])).toEqual([
     ["A", "total", null, 100],
-    ["Computing kernels", "less", "kernels", -51],
+    ["While computing kernels run", "less", "kernels", -51],
     ["compute_tensor", "detail", null, 6],
     ["compute_other", "detail", null, -57],
     ["communication", "more", null, 9],
@@ -69,13 +69,14 @@ test("kernels are one step, which says what moved to other units beside it", () 
     ["B", "total", null, 60],
   ]);
   expect(steps[4]?.from).toBe(49);
-  // Where all kernels compute, its tooltip says what of the change is no kernel's: the rows below a step add up to it.
-  const alone = waterfall({ ...pair, parts: pair.parts.filter(({ part: name }) => name !== "communication") });
-  expect(alone.slice(1, 4).map(({ label, kind, from, to, otherwise }) => [label, kind, from, to, otherwise])).toEqual([
-    ["Kernels", "less", 100, 49, "Kernel time −30 ns, overlap and boundaries −21 ns"],
-    ["compute_tensor", "detail", 100, 106, ""],
-    ["compute_other", "detail", 106, 49, ""],
-  ]);
+  const alone = { ...pair, parts: pair.parts.filter(({ part: name }) => name !== "communication") };
+  expect(waterfall(alone)[1]?.label).toBe("While kernels run");
+  // Kernel time stands beside it: what of the change is no kernel's makes up the difference.
+  expect(kernelsInWords(alone)).toBe("While kernels run: −30 ns of kernel time, −21 ns of overlap and boundaries.");
+  expect(kernelsInWords(pair)).toBe(
+    "While kernels run, communication among them: −30 ns of kernel time, −12 ns of overlap and boundaries.",
+  );
+  expect(kernelsInWords({ ...alone, measures: {} })).toBe("");
 });
 
 test("the waterfall leaves out what did not change, and sums what is too small to be seen", () => {
@@ -117,14 +118,6 @@ test("layers that repeat are one in program order, and all time stays", () => {
   expect(folded.position).toEqual([0, 1, 2, 6, 7]);
   expect(folded.last).toEqual([0, 3, 5, 6, 7]);
   expect(folded.b_ns).toEqual([0, 4, 11, 6, 7]);
-});
-
-test("modules lie below what holds them", () => {
-  const boxes = moduleBoxes(compared.modules);
-  expect(boxes.map(({ name, depth, width }) => [name, depth, width])).toEqual([
-    ["m", 0, 1],
-    ["n", 1, 0.5],
-  ]);
 });
 
 test("changes have a sign", () => {

@@ -1,4 +1,4 @@
-/** Geometry of a comparison: the waterfall, the bars in program order, the icicle. */
+/** Geometry of a comparison: the waterfall, the bars in program order. */
 import type { CompareResponse } from "../api/types";
 import { directionOf, signedDuration, type Direction } from "./change";
 import { foldedName, numberless } from "./folding";
@@ -14,8 +14,6 @@ export interface Step {
   kind: "total" | "detail" | Direction;
   /** What a click narrows the table to; null for totals, sums of many, and what no row of the table stands for. */
   part: string | null;
-  /** Another way to explain the change than its details; empty where there is none. */
-  otherwise: string;
 }
 
 /** The step that sums the time while kernels run: where they moved to other units, only the sum is better or worse. */
@@ -35,7 +33,6 @@ interface NamedChange extends Pick<Step, "label" | "part"> {
   change: number;
   /** Parts that add up to it. */
   of?: NamedChange[];
-  otherwise?: string;
 }
 
 /** From A to B: the parts of the time, or where it is not divided the types of ops with the largest changes. */
@@ -43,28 +40,28 @@ export function waterfall(result: CompareResponse): Step[] {
   const least = Math.max(result.a.value_ns, result.b.value_ns) * LEAST_SHARE;
   const changes = withRest(
     result.parts.length > 0
-      ? withKernelsTogether(result, least)
+      ? withKernelsTogether(result)
       : result.kinds.map(({ name, change_ns: change }) => ({ label: name, part: "", change })),
     result.parts.length > 0 ? Infinity : MOST_STEPS,
     least,
   );
-  const steps: Step[] = [{ label: "A", from: 0, to: result.a.value_ns, kind: "total", part: null, otherwise: "" }];
+  const steps: Step[] = [{ label: "A", from: 0, to: result.a.value_ns, kind: "total", part: null }];
   let running = result.a.value_ns;
-  for (const { label, part, change, of = [], otherwise = "" } of changes) {
-    steps.push({ label, from: running, to: running + change, kind: directionOf(change), part, otherwise });
+  for (const { label, part, change, of = [] } of changes) {
+    steps.push({ label, from: running, to: running + change, kind: directionOf(change), part });
     let within = running;
     for (const detail of of) {
       const to = within + detail.change;
-      steps.push({ label: detail.label, from: within, to, kind: "detail", part: null, otherwise: "" });
+      steps.push({ label: detail.label, from: within, to, kind: "detail", part: null });
       within = to;
     }
     running += change;
   }
-  steps.push({ label: "B", from: 0, to: result.b.value_ns, kind: "total", part: null, otherwise: "" });
+  steps.push({ label: "B", from: 0, to: result.b.value_ns, kind: "total", part: null });
   return steps;
 }
 
-function withKernelsTogether({ parts, measures }: CompareResponse, least: number): NamedChange[] {
+function withKernelsTogether({ parts }: CompareResponse): NamedChange[] {
   const changes = parts.map(({ label, part, change_ns: change }): NamedChange => {
     return { label, part: part.startsWith(WITHOUT_ROWS) ? null : part, change };
   });
@@ -73,18 +70,27 @@ function withKernelsTogether({ parts, measures }: CompareResponse, least: number
   const change = of.reduce((sum, one) => sum + one.change, 0);
   const moved = of.filter((one) => one.change !== 0);
   // Those of communication are a part of their own.
-  const communicates = parts.some((one) => one.part.startsWith(WITHOUT_ROWS) && (one.a_ns > 0 || one.b_ns > 0));
-  const label = communicates ? "Computing kernels" : "Kernels";
-  // Kernels that run at once take less of the time than they do together, and some end in another iteration. Rows for that would stand
-  // beside those of the units, and all of them would add up to twice the change.
-  const { a = null, b = null } = measures.kernel_time ?? {};
-  const summed = communicates || a === null || b === null ? change : b - a;
-  const otherwise =
-    Math.abs(change - summed) < least
-      ? ""
-      : `Kernel time ${signedDuration(summed) || "0"}, overlap and boundaries ${signedDuration(change - summed)}`;
-  const kernels: NamedChange = { label, part: KERNELS, change, of: moved.length > 1 ? moved : [], otherwise };
+  const label = communicates(parts) ? "While computing kernels run" : "While kernels run";
+  const kernels: NamedChange = { label, part: KERNELS, change, of: moved.length > 1 ? moved : [] };
   return [kernels, ...changes.filter((one) => !of.includes(one))];
+}
+
+const communicates = (parts: CompareResponse["parts"]): boolean =>
+  parts.some(({ part, a_ns: a, b_ns: b }) => part.startsWith(WITHOUT_ROWS) && (a > 0 || b > 0));
+
+/**
+ * Why the time while kernels run changes by another amount than kernel time, which is told beside it: kernels that run at
+ * once take less of the time than they do together, and some end in another iteration. Empty where both are alike.
+ */
+export function kernelsInWords({ parts, measures, a, b }: CompareResponse): string {
+  const { a: before = null, b: after = null } = measures.kernel_time ?? {};
+  const running = parts.filter(({ part }) => OF_KERNELS.test(part) || part.startsWith(WITHOUT_ROWS));
+  if (running.length === 0 || before === null || after === null) return "";
+  const change = running.reduce((sum, { change_ns: ns }) => sum + ns, 0);
+  const rest = change - (after - before);
+  if (Math.abs(rest) < Math.max(a.value_ns, b.value_ns) * LEAST_SHARE) return "";
+  const what = communicates(parts) ? "While kernels run, communication among them" : "While kernels run";
+  return `${what}: ${signedDuration(after - before) || "0"} of kernel time, ${signedDuration(rest)} of overlap and boundaries.`;
 }
 
 /** The first `most` that can be seen, in their order; all others together are one, unless they are one anyway. */
@@ -248,47 +254,6 @@ export function orderLabels(
 export function barAt(bars: readonly OrderBar[], place: number): number {
   const result = bars.findIndex((bar) => place < bar.x + bar.width);
   return result < 0 ? bars.length - 1 : result;
-}
-
-export interface ModuleBox {
-  path: string;
-  name: string;
-  x: number;
-  width: number;
-  depth: number;
-  a_ns: number;
-  b_ns: number;
-}
-
-const NARROWEST = 0.002;
-const DEEPEST = 12;
-
-/** The icicle of modules: as wide as the larger time of both sides. */
-export function moduleBoxes(modules: CompareResponse["modules"]): ModuleBox[] {
-  const below = new Map<string, CompareResponse["modules"]>();
-  for (const module of modules) {
-    const parent = module.path.slice(0, module.path.lastIndexOf("/"));
-    below.set(parent, [...(below.get(parent) ?? []), module]);
-  }
-  const size = ({ a_ns: a, b_ns: b }: { a_ns: number; b_ns: number }): number => Math.max(a, b);
-  const boxes: ModuleBox[] = [];
-  const place = (parent: string, left: number, room: number, depth: number): void => {
-    const children = [...(below.get(parent) ?? [])].sort((x, y) => size(y) - size(x));
-    const sum = children.reduce((total, child) => total + size(child), 0);
-    const whole = depth === 0 ? sum : Math.max(sum, size(boxOf(parent)));
-    let x = left;
-    for (const child of children) {
-      const width = whole > 0 ? (size(child) / whole) * room : 0;
-      if (width < NARROWEST || depth >= DEEPEST) continue;
-      boxes.push({ ...child, name: child.path.slice(parent.length + 1), x, width, depth });
-      place(child.path, x, width, depth + 1);
-      x += width;
-    }
-  };
-  const known = new Map(modules.map((module) => [module.path, module]));
-  const boxOf = (path: string): { a_ns: number; b_ns: number } => known.get(path) ?? { a_ns: 0, b_ns: 0 };
-  place("", 0, 1, 0);
-  return boxes;
 }
 
 /** Median of numbers; null of none. */

@@ -107,3 +107,16 @@ export function endsApart(paths: readonly string[]): ReadonlyMap<string, string>
       for (const path of group) ends.set(path, partsOf(path).slice(-count).join("/") || path);
   return ends;
 }
+
+/** Shorter ones are read at a glance. */
+const LONG_START = 12;
+
+/** Two names without the long start that they have in common, up to where a word ends: `…batch_size_008`, `…batch_size_128`. */
+export function withoutStart(a: string, b: string): [string, string] {
+  let alike = 0;
+  while (alike < Math.min(a.length, b.length) && a[alike] === b[alike]) alike += 1;
+  if (a === b) return [a, b];
+  const start = /^.*[/.]/s.exec(a.slice(0, alike))?.[0].length ?? 0;
+  const cut = (name: string): string => (start < LONG_START ? name : `…${name.slice(start)}`);
+  return [cut(a), cut(b)];
+}

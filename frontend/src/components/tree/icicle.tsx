@@ -31,9 +31,11 @@ interface IcicleProps {
   tree: GroupTree;
   matrixUnit: string;
   colouring: Colouring;
+  /** What a box says of its row, where that is not how it uses matrix units. */
+  tip?: (row: TreeRow) => string;
 }
 
-export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
+export function Icicle({ tree, matrixUnit, colouring, tip }: IcicleProps) {
   const [measure, width] = useWidth(600);
   const { unordered: rows, selected } = tree;
   const current = useRef(tree);
@@ -44,6 +46,7 @@ export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
     [rows, by, width],
   );
   const keep = useCached([boxes, width, matrixUnit, colouring.label]);
+  const wordsOf = (row: TreeRow): string => tip?.(row) ?? tipOf(row, by, whole, matrixUnit);
   const chain = new Set(chainOf(selected));
   const deepest = [...boxes, ...rests].reduce((most, { depth }) => Math.max(most, depth), 0);
   const height = (deepest + 1) * ROW + 2;
@@ -78,7 +81,7 @@ export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
                   key={row.key}
                   box={box}
                   width={width}
-                  tip={tipOf(row, by, whole, matrixUnit)}
+                  tip={wordsOf(row)}
                   selected={row === selected}
                   chained={chained}
                   shade={colouring.of(row)}
@@ -113,7 +116,7 @@ export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
         )}
       </div>
       <p class="visually-hidden" role="status">
-        {selected === null ? "" : tipOf(selected, by, whole, matrixUnit)}
+        {selected === null ? "" : wordsOf(selected)}
       </p>
     </div>
   );

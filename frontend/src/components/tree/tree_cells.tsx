@@ -5,7 +5,7 @@ import { formatDuration, readableAndExact, type TimeUnit } from "../../format/ti
 import { inUnit } from "../../format/unit";
 import { causesTip } from "../../model/causes";
 import { type Change } from "../../model/comparison";
-import { arrowOf, directionOf, isSmall, signedAmount, signedDuration } from "../../model/change";
+import { arrowOf, directionOf, isSmall, signedAmount, signedDuration, signedShare } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
 import {
@@ -20,6 +20,7 @@ import {
 } from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
+import { TimeIn } from "../value";
 import { isTime, type TreeColumn } from "./tree_columns";
 
 export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean; onToggle: () => void }) {
@@ -114,6 +115,15 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
         {formatShare(shareOf(time, total))}
       </span>
     );
+  }
+  if (column === "a" || column === "b" || column === "change_share") {
+    if (change === null || typeof change === "string") return <span class="unknown">–</span>;
+    const { a_ns: a, b_ns: b } = change;
+    // Columns of times always have a unit.
+    if (column !== "change_share")
+      return unit === undefined ? null : <TimeIn ns={column === "a" ? a : b} unit={unit} />;
+    if (a <= 0) return <span class="unknown">–</span>;
+    return <span class={isSmall(a, b - a) ? "number muted" : "number"}>{signedShare(b / a - 1) || "0 %"}</span>;
   }
   if (column === "change") return <ChangeCell change={change} unit={unit} />;
   if (column === "bound") {

@@ -4,7 +4,7 @@ import type { Measure, SHARES } from "../../model/tree_values";
 import { fitting } from "../../model/column_fit";
 
 export interface TreeColumn {
-  key: "name" | "share" | "limited" | keyof typeof SHARES | "bound" | "change" | Measure;
+  key: "name" | "share" | "limited" | keyof typeof SHARES | "bound" | "a" | "b" | "change" | "change_share" | Measure;
   label: string;
   about: string;
   /** Where the page is too narrow for all, a higher one is left out first. */
@@ -13,6 +13,19 @@ export interface TreeColumn {
 
 /** Of what the changes are, where the times beside them may be sums. */
 const PER = { iteration: "Change per Iteration", call: "Change per Run", capture: "Change" } as const;
+
+/** Of modules of two profiles. */
+export const COMPARED: readonly TreeColumn[] = [
+  { key: "name", label: "Module", about: "Modules and ranges, and all that is below them." },
+  { key: "a", label: "A", about: "Kernel time of the baseline, without copies, by unit of comparison." },
+  { key: "b", label: "B", about: "Kernel time of the candidate, without copies, by unit of comparison." },
+  { key: "change", label: "Change", about: "B less A: above 0 is more time." },
+  { key: "change_share", label: "Change %", about: "Change as a share of A; unknown where A is 0." },
+];
+
+/** What rows have no order by. */
+export const isOfBoth = (key: TreeColumn["key"]): boolean =>
+  key === "a" || key === "b" || key === "change" || key === "change_share";
 
 /** Without GPU work in the recording it is not known which ops use the units, and how long they take on a GPU. */
 export const columnsFor = (
@@ -120,6 +133,9 @@ const OWN_WIDTH: Readonly<Record<string, number>> = {
   cpu_share: 78,
   bound: 118,
   change: 110,
+  change_share: 104,
+  a: 104,
+  b: 104,
 };
 const TIME_WIDTH = 104;
 export function widthOf(key: TreeColumn["key"], available: number): number {

@@ -9,15 +9,25 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { columnUnit, type TimeUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { useBaseline } from "../../frame/use_baseline";
-import { changeOf, changesOf } from "../../model/comparison";
+import { changeOf, changesOf, type Change } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
 import { gainsUntold, knownGains } from "../../model/waste";
+import type { TreeRow } from "../../model/tree_row";
 import { chainOf, isRated, isShare, mayGainMore, nothingShown, SHARES, type Measure } from "../../model/tree_values";
 import { Icon } from "../icon";
 import { useCached } from "../use_cached";
 import { Timeless } from "./timeless";
 import { barOf, NameCell, ValueCell } from "./tree_cells";
-import { columnsFor, fittingColumns, isTime, nextSort, widthOf, type TreeColumn } from "./tree_columns";
+import {
+  columnsFor,
+  COMPARED,
+  fittingColumns,
+  isOfBoth,
+  isTime,
+  nextSort,
+  widthOf,
+  type TreeColumn,
+} from "./tree_columns";
 import type { GroupTree } from "./use_group_tree";
 import { walk } from "../walking";
 
@@ -25,7 +35,14 @@ const ROW_HEIGHT = 28;
 /** Rows drawn beyond those in view. */
 const MARGIN = 12;
 
-export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
+interface TreeTableProps {
+  tree: GroupTree;
+  matrixUnit: string;
+  /** The change of a row, where rows are compared and nothing else. */
+  compared?: (row: TreeRow) => Change;
+}
+
+export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600, width: 1200 });
   const { onGpu, summed } = useScope();
@@ -36,13 +53,14 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const baseline = useBaseline();
   const head = useRef<HTMLTableRowElement>(null);
   const changes = useMemo(() => (baseline.data === null ? null : changesOf(baseline.data)), [baseline.data]);
-  const all = columnsFor(matrixUnit, shortUnit(matrixUnit), {
+  const own = columnsFor(matrixUnit, shortUnit(matrixUnit), {
     limited: tree.rows.tree.causes.length > 0,
     onGpu,
     summed: summed > 1,
     rated: onGpu && isRated(tree.rows.tree),
     change: baseline.data?.per ?? null,
   });
+  const all = compared === undefined ? own : COMPARED;
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
   const totalled = (key: TreeColumn["key"]): Measure =>
     isTime(key) ? key : isShare(key) ? SHARES[key] : "gpu_time_ns";
@@ -63,11 +81,11 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       ? undefined
       : key.startsWith("cpu_")
         ? ofHost
-        : key === "limited" || key === "change" || key.endsWith("_ns")
+        : key === "limited" || ["a", "b", "change"].includes(key) || key.endsWith("_ns")
           ? ofGpu
           : undefined;
   const known = useMemo(() => knownGains(tree.folded), [tree.folded]);
-  const untold = onGpu ? gainsUntold(known, tree.missing[0]) : "";
+  const untold = onGpu && compared === undefined ? gainsUntold(known, tree.missing[0]) : "";
   const current = useRef(tree);
   current.current = tree;
   const keep = useCached([tree.unordered, matrixUnit, changes, columns.map(({ key }) => key).join(" ")]);
@@ -188,7 +206,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
               {columns.map(({ key, label, about }) => {
                 const unit = unitOf(key);
                 const title = unit === undefined ? label : `${label} (${unit.name})`;
-                if (key === "change")
+                if (isOfBoth(key))
                   return (
                     <th scope="col" key={key} class="right" data-tip={about}>
                       {title}
@@ -264,7 +282,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                         matrixUnit={matrixUnit}
                         unit={unitOf(key)}
                         total={total(totalled(key))}
-                        change={changes === null ? null : changeOf(changes, tree.rows.tree, row)}
+                        change={compared?.(row) ?? (changes === null ? null : changeOf(changes, tree.rows.tree, row))}
                       />
                     </td>
                   ))}

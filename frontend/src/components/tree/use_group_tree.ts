@@ -63,17 +63,27 @@ export function useGroupTree(
   query: Query<GroupsResponse>;
 } {
   const scope = useScope();
-  const url = useUrl();
-  const root = url[`${name}.root`] ?? "";
+  const root = useUrl()[`${name}.root`] ?? "";
   const query = useQuery(scopeKey(scope, root), (signal) => fetchGroups(scope, root, MOST_NODES, signal));
   const { data, reload } = query;
   useCauses(data !== null && data.causes === null, reload);
+  return { tree: useTree(name, screen, data, scope.iterations / scope.summed), query };
+}
+
+/** The same of groups that are known: by how many iterations their times are divided. */
+export function useTree(
+  name: string,
+  screen: Screen,
+  data: GroupsResponse | null,
+  dividedBy: number,
+): GroupTree | null {
+  const url = useUrl();
+  const root = url[`${name}.root`] ?? "";
   const filter = url[`${name}.filter`] ?? "";
   const hasGpuTime = data?.nodes.gpu_time_ns.some((time) => (time ?? 0) > 0) !== false;
   const sort = url[`${name}.sort`] ?? (hasGpuTime ? "-gpu_time_ns" : "-cpu_time_ns");
   const fold = (url[`${name}.fold`] ?? "yes") === "yes";
 
-  const dividedBy = scope.iterations / scope.summed;
   const tree = useMemo(
     () => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [], dividedBy)),
     [data, dividedBy],
@@ -114,7 +124,7 @@ export function useGroupTree(
       toggled.has(shortHash(row.key));
   }, [rows, level, first, hashes]);
 
-  if (unordered === null || folded === null || rows === null || data === null) return { tree: null, query };
+  if (unordered === null || folded === null || rows === null || data === null) return null;
 
   const change = (values: Readonly<Record<string, string | null>>): void =>
     navigate(Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value])));
@@ -126,41 +136,38 @@ export function useGroupTree(
   const flipped = (which: readonly TreeRow[]): string => flippedHashes(which.map(({ key }) => shortHash(key)));
 
   return {
-    query,
-    tree: {
-      rows,
-      unordered,
-      folded,
-      leftOut: data.left_out,
-      missing: data.missing,
-      timeless: isChoice && timeless > 0 ? { ops: timeless, shown: showsAll } : null,
-      selected: rows.find(url[`${name}.row`] ?? ""),
-      level,
-      deepest,
-      fold,
-      sort,
-      filter,
-      root,
-      isOpen,
-      showsSmall: ({ key }) => level !== null || filter.trim() !== "" || hashes.split(".").includes(hashOfSmall(key)),
-      showSmall: ({ key }) => change({ toggled: flippedHashes([hashOfSmall(key)]), place: null }),
-      toggle: (row) => change({ toggled: flipped([row]), place: null }),
-      select: (asked) => {
-        // The row of a sentence may be folded where those on screen are not.
-        const row = rows.find(asked.key) ?? rows.rowOf(asked.members[0] ?? 0) ?? asked;
-        const closed: TreeRow[] = [];
-        for (let up = row.parent; up !== null; up = up.parent) if (!isOpen(up)) closed.push(up);
-        change({ row: row.key, ...(closed.length > 0 ? { toggled: flipped(closed) } : {}) });
-      },
-      setLevel: (to) => change({ level: String(to), toggled: null, place: null }),
-      setFold: (to) => {
-        // The selected row is another one then; what it stands for stays selected.
-        const node = rows.find(url[`${name}.row`] ?? "")?.members[0];
-        const then = new Rows(rows.tree, { ...rows.options, fold: to });
-        const row = node === undefined ? null : then.rowOf(node);
-        change({ fold: to ? null : "no", row: row?.key ?? null });
-      },
-      change,
+    rows,
+    unordered,
+    folded,
+    leftOut: data.left_out,
+    missing: data.missing,
+    timeless: isChoice && timeless > 0 ? { ops: timeless, shown: showsAll } : null,
+    selected: rows.find(url[`${name}.row`] ?? ""),
+    level,
+    deepest,
+    fold,
+    sort,
+    filter,
+    root,
+    isOpen,
+    showsSmall: ({ key }) => level !== null || filter.trim() !== "" || hashes.split(".").includes(hashOfSmall(key)),
+    showSmall: ({ key }) => change({ toggled: flippedHashes([hashOfSmall(key)]), place: null }),
+    toggle: (row) => change({ toggled: flipped([row]), place: null }),
+    select: (asked) => {
+      // The row of a sentence may be folded where those on screen are not.
+      const row = rows.find(asked.key) ?? rows.rowOf(asked.members[0] ?? 0) ?? asked;
+      const closed: TreeRow[] = [];
+      for (let up = row.parent; up !== null; up = up.parent) if (!isOpen(up)) closed.push(up);
+      change({ row: row.key, ...(closed.length > 0 ? { toggled: flipped(closed) } : {}) });
     },
+    setLevel: (to) => change({ level: String(to), toggled: null, place: null }),
+    setFold: (to) => {
+      // The selected row is another one then; what it stands for stays selected.
+      const node = rows.find(url[`${name}.row`] ?? "")?.members[0];
+      const then = new Rows(rows.tree, { ...rows.options, fold: to });
+      const row = node === undefined ? null : then.rowOf(node);
+      change({ fold: to ? null : "no", row: row?.key ?? null });
+    },
+    change,
   };
 }

@@ -22,7 +22,7 @@ import { isNeutral } from "../../model/measures";
 import { Head } from "./head";
 import { IterationDots } from "./iteration_dots";
 import { KeyNumbers } from "./key_numbers";
-import { ModuleIcicle } from "./module_icicle";
+import { ModuleTree } from "./module_tree";
 import { NoBaseline } from "./no_baseline";
 import { OrderChart } from "./order_chart";
 import { RowDetail } from "./row_detail";
@@ -71,13 +71,6 @@ const TABLES = {
     noun: "replacements",
     empty: "All kernels of matched ops are the same on both sides.",
   },
-  modules: {
-    table: "compare_modules",
-    name: "cmodules",
-    title: "Changes by Module",
-    noun: "modules",
-    empty: "No op is inside a module or range.",
-  },
   types: { table: "compare_types", name: "ctypes", title: "Changes by Op Type", noun: "op types", empty: "No ops." },
   new: {
     table: "compare_new",
@@ -87,6 +80,11 @@ const TABLES = {
     empty: "Every op with kernels on one side has some on the other.",
   },
 } as const;
+
+/** Where one side has no ops, kernels of one name are a row. */
+const OF_KERNELS = { title: "Changes by Kernel", noun: "kernels" };
+
+const comparesKernels = ({ order }: CompareResponse): boolean => order.kind.some((kind) => /^kernels?$/.test(kind));
 
 export function Compare() {
   const url = useUrl();
@@ -180,7 +178,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
               to={(id) => ({ "compare.tab": id === "groups" ? null : id, "compare.row": null })}
             />
           </div>
-          {tab === "modules" && <ModuleIcicle modules={comparison.modules} />}
+          {tab === "modules" && <ModuleTree comparison={comparison} baseline={baseline} />}
           {tab === "ops" && (
             <Panel
               title="Accumulated Change in Program Order"
@@ -189,14 +187,17 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
               <OrderChart comparison={comparison} />
             </Panel>
           )}
-          <DataTable
-            key={tab}
-            {...TABLES[tab]}
-            links={baselineLinks(baseline)}
-            selectable={tab === "ops" || tab === "groups"}
-            below={["cmembers"]}
-            pageSize={ROWS}
-          />
+          {tab !== "modules" && (
+            <DataTable
+              key={tab}
+              {...TABLES[tab]}
+              {...(tab === "groups" && comparesKernels(comparison) ? OF_KERNELS : {})}
+              links={baselineLinks(baseline)}
+              selectable={tab === "ops" || tab === "groups"}
+              below={["cmembers"]}
+              pageSize={ROWS}
+            />
+          )}
           {(tab === "groups" || tab === "ops") && (
             <Notes comparison={comparison} of={tab === "ops" ? "rows" : "groups"} />
           )}

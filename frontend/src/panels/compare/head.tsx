@@ -7,11 +7,15 @@ import type { CompareResponse, CompareSide } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Headline, Sentence } from "../../components/sentence";
 import { capitalized, formatCounted } from "../../format/number";
+import { ViewLink } from "../../components/view_link";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
 import { withNames } from "../../model/comparison";
+import { withoutStart } from "../../model/short_place";
+import type { Changes } from "../../model/url_state";
 import { runOf as runOfProfile } from "../../model/run_name";
 import { BaselineIterations } from "./baseline_iterations";
+import { showTable } from "./show_table";
 
 const WORDS = {
   faster: "Faster",
@@ -35,6 +39,10 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
   const { profiles } = useContext(ProfilesContext);
   // Files of two runs often have the same name.
   const runOf = (id: string): string => runOfProfile(profiles, id);
+  const [runA, runB] = [runOf(baseline.base), runOf(profile)];
+  const [nameA, nameB] = withoutStart(runA, runB);
+  // Of two files of one folder, what tells them apart stands first.
+  const [fileA, fileB] = runA === runB ? withoutStart(a.name, b.name) : [a.name, b.name];
   const rankOf = (id: string): number | null => profiles.find((each) => each.id === id)?.rank ?? null;
   // What the headline says already is not said twice.
   const notes = withNotes ? comparison.comparability.filter((sentence) => !headline.includes(sentence)) : [];
@@ -43,7 +51,7 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
       <header class="headline">
         <h2>
           <span class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</span>{" "}
-          <Headline text={withNames(headline, runOf(baseline.base), runOf(profile))} />
+          <LinkedHeadline text={withNames(headline, nameA, nameB)} named={comparison.named} />
         </h2>
         {comparison.certainty !== "" && (
           <p class="model-line">
@@ -55,13 +63,25 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
       </header>
       <section class="panel compare-head" aria-label="A and B">
         <div class="compare-sides">
-          <Side letter="A" side={a} run={runOf(baseline.base)} rank={rankOf(baseline.base)}>
+          <Side
+            letter="A"
+            side={a}
+            run={runA}
+            names={runA === runB ? [fileA, runA] : [nameA, fileA]}
+            rank={rankOf(baseline.base)}
+          >
             <BaselineIterations base={baseline.base} shown={a.aggregation} />
           </Side>
           <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
             <Icon name="swap" />
           </button>
-          <Side letter="B" side={b} run={runOf(profile)} rank={rankOf(profile)} />
+          <Side
+            letter="B"
+            side={b}
+            run={runB}
+            names={runA === runB ? [fileB, runB] : [nameB, fileB]}
+            rank={rankOf(profile)}
+          />
         </div>
         {notes.length > 0 && (
           <ul class="compare-notes muted">
@@ -77,6 +97,38 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
   );
 }
 
+/** Before a number that only some rows of the table below add up to, and behind it. */
+const OF_SOME = /(?<=^|[ ,]|alone takes )\d[\d.,]* \S+(?= of it (?:is|in) )|(?<= alone takes )\d[\d.,]* \S+/;
+
+/** The headline, in which a click on the number of what it names shows the rows that add up to it. */
+function LinkedHeadline({ text, named }: { text: string; named: CompareResponse["named"] }) {
+  const found = OF_SOME.exec(text);
+  if (named === null || found === null) return <Headline text={text} />;
+  const [number] = found;
+  return (
+    <>
+      <Headline text={text.slice(0, found.index)} />
+      <ViewLink class="link-button" to={showing(named)} tip="Show the rows that add up to it" onFollow={showTable}>
+        <Headline text={number} />
+      </ViewLink>
+      <Headline text={text.slice(found.index + number.length)} />
+    </>
+  );
+}
+
+/** The table of groups with these rows alone. */
+const showing = ({ column, value }: NonNullable<CompareResponse["named"]>): Changes => ({
+  "compare.tab": null,
+  "compare.row": null,
+  "cgroups.row": null,
+  "cgroups.page": null,
+  "cgroups.search": null,
+  "cgroups.where.kind": null,
+  "cgroups.where.op_type": null,
+  "cgroups.where.name": null,
+  [`cgroups.where.${column}`]: `=${value}`,
+});
+
 /** The headline without the word that stands before it. */
 const withoutWord = (text: string): string =>
   capitalized(text.replace(/^(?:Cannot tell|No clear change|No change): /, ""));
@@ -86,11 +138,13 @@ interface SideProps {
   side: CompareSide;
   /** Empty for profiles of the log directory itself. */
   run: string;
+  /** What is shown of its run and its file, what tells A and B apart first. */
+  names: readonly [name: string, more: string];
   rank: number | null;
   children?: ComponentChildren;
 }
 
-function Side({ letter, side, run, rank, children }: SideProps) {
+function Side({ letter, side, run, names: [name, more], rank, children }: SideProps) {
   const { first_iteration: first, last_iteration: last } = side;
   const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
   const device = side.device ?? "GPU not named";
@@ -102,8 +156,8 @@ function Side({ letter, side, run, rank, children }: SideProps) {
       <div class="compare-side-text">
         <span class="clip" data-tip={[run, side.name].filter(Boolean).join(" · ")}>
           <span class="visually-hidden">{letter}: </span>
-          <strong>{run === "" ? side.name : run}</strong> {rank !== null && `rank ${rank} `}
-          {run !== "" && <span class="muted">{side.name}</span>}
+          <strong>{name === "" ? more : name}</strong> {rank !== null && `rank ${rank} `}
+          {name !== "" && <span class="muted">{more}</span>}
         </span>
         <span class="muted clip">
           {device}

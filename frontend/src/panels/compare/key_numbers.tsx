@@ -44,11 +44,11 @@ export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
             <th class="right">A</th>
             <th class="right">B</th>
             {changes && (
-              <th class="right" colSpan={2}>
+              <th class="of-both" colSpan={2}>
                 Change
               </th>
             )}
-            {bounded && <th class="right">95 % interval</th>}
+            {bounded && <th class="right interval">95 % interval</th>}
           </tr>
         </thead>
         <tbody>
@@ -85,7 +85,7 @@ function MeasureRow({ row, changes, bounded }: MeasureRowProps) {
           <td class={`right number ${colour}`}>{change.share}</td>
         </>
       )}
-      {bounded && <td class="right number muted">{boundsOf(row)}</td>}
+      {bounded && <td class="right number muted interval">{boundsOf(row)}</td>}
     </tr>
   );
 }

@@ -2,10 +2,11 @@
 import type { CompareResponse } from "../../api/types";
 import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
-import { KERNELS, waterfall, waterfallAxis, type Step } from "../../model/comparison";
+import { KERNELS, kernelsInWords, waterfall, waterfallAxis, type Step } from "../../model/comparison";
 import { arrowOf, signedDuration } from "../../model/change";
 import { useOneStop } from "../../components/walking";
 import { navigate, useUrl } from "../../frame/url";
+import { showTable } from "./show_table";
 
 const ROW = 26;
 const LEFT = 200;
@@ -22,6 +23,7 @@ export function Waterfall({ comparison }: { comparison: CompareResponse }) {
   const steps = waterfall(comparison);
   const [low, high] = waterfallAxis(steps);
   const left = Math.min(LEFT, Math.max(width * 0.25, Math.min(192, width * 0.4)));
+  const words = kernelsInWords(comparison);
   const room = Math.max(width - left - RIGHT, 40);
   const x = (ns: number): number => left + ((ns - low) / Math.max(high - low, 1)) * room;
   return (
@@ -58,6 +60,7 @@ export function Waterfall({ comparison }: { comparison: CompareResponse }) {
           );
         })}
       </ul>
+      {words !== "" && <p class="muted">{words}</p>}
     </div>
   );
 }
@@ -71,7 +74,7 @@ interface StepLabelProps {
 
 function StepLabel({ step, width, chosen }: StepLabelProps) {
   const style = { width: `${width}px` };
-  const { label, part, kind, otherwise } = step;
+  const { label, part, kind } = step;
   const click = chosen ? "Show all rows below again" : `Show only ${label} below`;
   if (part === null)
     return (
@@ -84,7 +87,7 @@ function StepLabel({ step, width, chosen }: StepLabelProps) {
       type="button"
       class="waterfall-label link-button clip"
       style={style}
-      data-tip={otherwise === "" ? click : `${otherwise}\n${click}`}
+      data-tip={click}
       aria-pressed={chosen}
       onClick={() => narrow(label, part, chosen)}
     >
@@ -98,5 +101,5 @@ function narrow(label: string, part: string, chosen: boolean): void {
   const to = chosen || part !== KERNELS ? null : "=ops";
   const closed = { "compare.tab": null, "cgroups.page": null, "cgroups.row": null, "compare.row": null };
   navigate({ ...closed, [KIND]: to, [SEARCH]: chosen || part === KERNELS ? null : label }, true);
-  if (!chosen) document.querySelector(".compare-tabs")?.scrollIntoView({ block: "start", behavior: "smooth" });
+  if (!chosen) showTable();
 }
