@@ -206,6 +206,16 @@ def test_the_answer_stands_on_the_first_screen(page: Page, tensorboard: TensorBo
     assert "view=recommendations" in str(first.locator(".change-title").get_attribute("href"))
 
 
+def test_another_way_to_a_gain_stands_below_it(page: Page, tensorboard: TensorBoard) -> None:
+    """TF32 and mixed precision shorten the same kernels: one change, and what its one line of code gains."""
+    page.goto(tensorboard.page(run="fp32"))
+    items = panel(page, "What to Change First").get_by_role("listitem")
+    expect(items.first).to_contain_text("Use mixed precision")
+    expect(items.first).to_contain_text(re.compile(r"or: Allow TF32, [\d.]+ to [\d.]+ ms"))
+    expect(items.filter(has_text="Allow TF32")).to_have_count(1)
+    expect(items.filter(has_text="happens once")).to_have_count(0)
+
+
 def test_three_questions_in_few_clicks(page: Page, tensorboard: TensorBoard) -> None:
     """Why is the step slow, and what first: said at once, 1 click to the moment that proves it. Which module wastes
     most, and why no Tensor Cores: 1. What is on the GPU between two kernels: 2."""

@@ -53,11 +53,25 @@ describe("findings", () => {
     const [host, copies] = [finding("host", "host_op", 2), finding("copies", "copy", 1)];
     const ofNoPart = finding("marks", null, 1);
     const rules = (blamed: string | null): string[] =>
-      firstOf([amp, tf32, smaller, host, copies, ofNoPart], 3, blamed).map(({ rule }) => rule);
+      firstOf([amp, tf32, smaller, host, copies, ofNoPart], 3, blamed).map(({ finding: { rule } }) => rule);
     expect(rules(null)).toEqual(["amp", "fp8", "host"]);
     expect(rules("copy")).toEqual(["amp", "fp8", "copies"]);
     expect(rules("host_op")).toEqual(["amp", "fp8", "host"]);
     expect(rules("io")).toEqual(["amp", "fp8", "host"]);
+    const shown = firstOf([amp, tf32, smaller], 3, null);
+    expect(shown.map(({ others }) => others.map(({ rule }) => rule))).toEqual([["tf32"], []]);
+  });
+
+  it("shows what asks for no change where it is blamed, or nothing else is there", () => {
+    const finding = (rule: string, part: string | null, severity: string, per: string) =>
+      ({ rule, part, severity, per, time_ns: 1, overlaps_with: [] as string[] }) as unknown as DiagnosedFinding;
+    const [host, copies] = [finding("host", "host_op", "info", "once"), finding("copies", "copy", "info", "once")];
+    const launch = finding("launch", "launching", "warning", "iteration");
+    const rules = (findings: DiagnosedFinding[], blamed: string | null): string[] =>
+      firstOf(findings, 3, blamed).map(({ finding: { rule } }) => rule);
+    expect(rules([host, copies, launch], null)).toEqual(["launch"]);
+    expect(rules([host, copies, launch], "copy")).toEqual(["launch", "copies"]);
+    expect(rules([host, copies], null)).toEqual(["host", "copies"]);
   });
 
   it("says in place of a gain what time it is about", () => {
@@ -65,9 +79,9 @@ describe("findings", () => {
     const about = { gain, per: "iteration", time_ns: 2_000_000, share: 0.5 } as const;
     expect(withoutGain(about)).toEqual(["2.00 ms, 50.0 %", "gain not known"]);
     expect(withoutGain({ ...about, gain: null, per: "once", share: null })).toEqual(["2.00 ms", "happens once"]);
-    const cannot_tell = "none while launching limits: kernels get 1 ms shorter. Have it launch sooner first.";
+    const cannot_tell = "none while the data loader limits: kernels get 1 ms shorter. Mend that first.";
     const later = { ...gain, cannot_tell };
-    expect(withoutGain({ ...about, gain: later })).toEqual(["2.00 ms, 50.0 %", "none while launching limits"]);
+    expect(withoutGain({ ...about, gain: later })).toEqual(["2.00 ms, 50.0 %", "none while the data loader limits"]);
     expect(withoutGainWhy(later)).toBe(`No gain${cannot_tell.slice(4)}`);
     expect(withoutGainWhy(gain)).toBe("Gain not known: x.");
     expect(withoutGainWhy(null)).toBe("");

@@ -8,17 +8,15 @@ import { amongNeighbours, showingOp, type Changes } from "./url_state";
 export const CONFIDENCE =
   "How sure the estimate is. High: measured; medium: modelled from what was measured; low: inferred from a symptom.";
 
-/** The server's words for a gain that is none, and known to be, until the host launches sooner. */
-const NONE_YET = "none while launching limits";
-
-const isNoneYet = (gain: Pick<DiagnosedGain, "cannot_tell"> | null): boolean =>
-  gain?.cannot_tell?.startsWith(NONE_YET) === true;
+/** The server's words for a gain that is none, and known to be, until what limits is mended; empty for others. */
+const noneYet = (gain: Pick<DiagnosedGain, "cannot_tell"> | null): string =>
+  /^none while [^:]*/.exec(gain?.cannot_tell ?? "")?.[0] ?? "";
 
 /** Why nobody can tell a gain, or why there is none yet, as a sentence; empty where there is a gain, or none to be had. */
 export function withoutGainWhy(gain: Pick<DiagnosedGain, "cannot_tell"> | null): string {
   const reason = (gain?.cannot_tell ?? "").replace(/\.$/, "");
   if (reason === "") return "";
-  return isNoneYet(gain) ? `No gain${reason.slice("none".length)}.` : `Gain not known: ${reason}.`;
+  return noneYet(gain) !== "" ? `No gain${reason.slice("none".length)}.` : `Gain not known: ${reason}.`;
 }
 
 /** Of the findings before one, those about the same time: their gains do not add up. */
@@ -131,9 +129,7 @@ export function withoutGain({
   return [
     ...about,
     gain !== null
-      ? isNoneYet(gain)
-        ? NONE_YET
-        : "gain not known"
+      ? noneYet(gain) || "gain not known"
       : per === "once"
         ? "happens once"
         : about.length > 0
@@ -171,19 +167,32 @@ export function askingFirst<Told extends Pick<DiagnosedFinding, "severity" | "pe
 const isOtherWay = (finding: DiagnosedFinding, before: readonly DiagnosedFinding[]): boolean =>
   sameTime(finding, before).some(({ part, time_ns: time }) => part === finding.part && time === finding.time_ns);
 
+/** A finding of a list of few, and the findings that are other ways to the same gain. */
+export interface FirstFinding {
+  finding: DiagnosedFinding;
+  others: readonly DiagnosedFinding[];
+}
+
 /**
- * The first findings, for a list of so few: of those that are ways to the same gain only the first. The last place is for what
- * the Dashboard's sentence blames (a part of the time), where none of them is about that.
+ * The first findings that ask for a change, for a list of so few: of those that are ways to the same gain only the first, with
+ * the others beside it. The last place is for what the Dashboard's sentence blames (a part of the time), where none of them is
+ * about that. What asks for no change is told where nothing else is.
  */
 export function firstOf(
   findings: readonly DiagnosedFinding[],
   count: number,
   blamed: string | null,
-): readonly DiagnosedFinding[] {
-  const all = askingFirst(findings).filter((finding, i, ranked) => !isOtherWay(finding, ranked.slice(0, i)));
-  const first = all.slice(0, count);
+): readonly FirstFinding[] {
+  const ranked = askingFirst(findings);
+  const all = ranked.filter((finding, i) => !isOtherWay(finding, ranked.slice(0, i)));
+  const first = (all.some(asks) ? all.filter(asks) : all).slice(0, count);
   const about = blamed === null ? undefined : all.find(({ part }) => part === blamed);
-  return about === undefined || first.some(({ part }) => part === blamed) ? first : [...first.slice(0, -1), about];
+  const shown =
+    about === undefined || first.some(({ part }) => part === blamed) ? first : [...first.slice(0, count - 1), about];
+  return shown.map((finding) => ({
+    finding,
+    others: ranked.filter((other) => !all.includes(other) && isOtherWay(other, [finding])),
+  }));
 }
 
 /** What the URL becomes where a piece of evidence is opened; null where no view shows it. */

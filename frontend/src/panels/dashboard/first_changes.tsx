@@ -1,5 +1,5 @@
 /** The three findings that gain most, on a common scale of the step. */
-import type { DashboardResponse, Diagnosis, DiagnosedFinding } from "../../api/types";
+import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
@@ -9,7 +9,16 @@ import { useOneStop } from "../../components/walking";
 import { useFindings } from "../../frame/use_rank_job";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
-import { firstClause, firstOf, gainTime, isExposed, rangeText, scaleSaid, withoutGain } from "../../model/findings";
+import {
+  firstClause,
+  firstOf,
+  gainTime,
+  isExposed,
+  rangeText,
+  scaleSaid,
+  withoutGain,
+  type FirstFinding,
+} from "../../model/findings";
 import { withCode } from "../../model/links";
 import { hasGpuWork } from "../../model/headline";
 import { longestLink, momentHead, momentsOf } from "../../model/moments";
@@ -52,15 +61,15 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
                 </span>
               </li>
             ))
-          : firstOf(findings, SHOWN, blamedPart(diagnosis)).map((finding) => (
-              <Change key={finding.rule + finding.title} finding={finding} />
+          : firstOf(findings, SHOWN, blamedPart(diagnosis)).map(({ finding, others }) => (
+              <Change key={finding.rule + finding.title} finding={finding} others={others} />
             ))}
       </ol>
     </Panel>
   );
 }
 
-function Change({ finding }: { finding: DiagnosedFinding }) {
+function Change({ finding, others: ways }: FirstFinding) {
   const { gain, heading, title, action, evidence } = finding;
   const [longest, ...others] = momentsOf(evidence);
   const moment = longestLink(evidence);
@@ -109,6 +118,18 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
           <br />
           <Sentence text={withCode(action)} />
         </span>
+        {ways.map(
+          (other) =>
+            other.gain?.high_ns != null && (
+              <span key={other.rule} class="change-text" data-tip={`${other.title}\n${other.action}`}>
+                or:{" "}
+                <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": other.rule }}>
+                  {other.heading}
+                </ViewLink>
+                , {gainTime(other.gain)}
+              </span>
+            ),
+        )}
       </span>
     </li>
   );
