@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Verdict,
 )
 from tensorboard_plugin_dlprof.columns.store import release_freed
+from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -221,6 +222,8 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
         return (time / float(finding.numbers["all"]), time)
     if gain is not None:
         return (gain.low_ns + (gain.high_ns - gain.low_ns) * _SURE[finding.confidence], time)
+    if finding.cannot_tell.startswith(NONE_YET):
+        return (0.0, time)
     if finding.once:  # Work that is missing once is from before the time that everything else is about.
         return (0.0 if marked or finding.cause == "missing_work" else _LOST_ONCE * time, time)
     return (time * (_CANNOT_BE_GAINED if finding.cause in _OF_WALL_TIME else _REST), time)

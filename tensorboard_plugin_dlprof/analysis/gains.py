@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any, Final
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
@@ -16,6 +17,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
 from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
+from tensorboard_plugin_dlprof.diagnosis.headline import limiting
 from tensorboard_plugin_dlprof.units import percentage, short_duration, short_range
 
 MOST_TIMES: Final = 3
@@ -23,6 +25,9 @@ MOST_TIMES: Final = 3
 
 _MOST_LOST: Final = 0.5
 """Fraction of kernels' time from which what the host takes back is why they gain nothing."""
+
+_LEAST_KEPT: Final = 0.25
+"""Fraction of what kernels save below which it is said beside the problem that the rest is lost."""
 
 Claims = Mapping[Pool, tuple[float, float]]
 """The least and the most nanoseconds saved in all iterations, by pool."""
@@ -46,7 +51,7 @@ def about_kernels(
 
     The gain is that of the GPU with most of the time, and never more than this time. Kernels that run during
     collectives are assumed to gain nothing, because the collectives take their time all the same; so are those after
-    which the GPU waits for the host, unless fewer are launched.
+    which the GPU waits for a host that does not wait for it, unless fewer are launched.
 
     Args:
         signals: Remembers of which kernels was spoken.
@@ -68,21 +73,26 @@ def about_kernels(
             f" {percentage(signals.overlapping_collectives_fraction)} of the kernels' time is beside collectives, "
             "where shorter kernels are taken to gain nothing."
         )
-    lost = 0.0 if fewer else signals.time(selected & signals.absorbed) / total
+    lost = 0.0 if fewer else float((signals.duration * signals.lost_shares)[selected].sum()) / total
     if lost >= 0.02:
-        where = f"After {percentage(lost)} of these kernels' time the GPU waits for the host, which launches no sooner"
         least = MIN_GAIN_FRACTION * signals.wall_ns
         low_ns, all_ns = (share * sum(ends) for ends in zip(*saved.values(), strict=True))
+        shorter = short_range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
+        limits = limiting(signals.limit(fields["device"]))
         if all_ns >= least > all_ns * (1 - lost) and lost >= _MOST_LOST:
-            shorter = short_range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
             return {
                 **fields,
-                "cannot_tell": f"{NONE_YET}: kernels get {shorter} shorter, but after {percentage(lost)} of their time "
-                "the GPU then waits for the host. Have it launch sooner first.",
+                "cannot_tell": f"{NONE_YET}{limits}: kernels get {shorter} shorter, but after {percentage(lost)} of "
+                "their time the GPU then waits for the host. Mend that first.",
             }
         share *= 1 - lost
-        reasoning += f" {where}: there shorter ones are taken to gain nothing."
-    elif signals.busy_while_active_fraction < 0.9:
+        reasoning += (
+            f" After {percentage(lost)} of these kernels' time the GPU waits for the host, which launches no sooner: "
+            "there shorter ones are taken to gain nothing."
+        )
+        if 1 - lost < _LEAST_KEPT:
+            fields["beside"] = f"Kernels get {shorter} shorter, but {limits}."
+    elif (fewer or isnan(lost)) and signals.busy_while_active_fraction < 0.9:
         window = "the time of the iterations" if signals.marked else "the time from the first to the last"
         reasoning += (
             f" Kernels run in {percentage(signals.busy_while_active_fraction)} of {window}: as long as the host is "

@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.absorbed import absorbed
+from tensorboard_plugin_dlprof.analysis.absorbed import Float64s, limit_of, lost_shares
 from tensorboard_plugin_dlprof.analysis.exposed import Late, find_late
 from tensorboard_plugin_dlprof.analysis.program import Program
 from tensorboard_plugin_dlprof.analysis.tables import Pool
@@ -144,9 +144,14 @@ class Signals(Program):
         return find_late(self.profile, self.diagnosis)
 
     @cached_property
-    def absorbed(self) -> Bools:
-        """Which aggregated kernels would only leave the GPU idle for longer if they were shorter."""
-        return absorbed(self.profile, self.diagnosis, self.kernel)
+    def lost_shares(self) -> Float64s:
+        """How much of what each aggregated kernel would save only leaves the GPU idle for longer."""
+        return lost_shares(self.profile, self.diagnosis, self.kernel)
+
+    def limit(self, device: int | None) -> Part:
+        """What a GPU waits for most, of what the host does."""
+        rows = [own for each, own in zip(self.diagnosis.devices, self.idle_rows, strict=True) if each.device == device]
+        return limit_of(self.profile, rows[0] if rows else [])
 
     @cached_property
     def host_bound(self) -> bool:

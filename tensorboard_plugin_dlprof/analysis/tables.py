@@ -129,6 +129,8 @@ class Finding(msgspec.Struct, frozen=True):
     """That GPU."""
     cannot_tell: str = ""
     """Why no gain can be told, where there may be one."""
+    beside: str = ""
+    """What kernels would save, and what limits, where the gain is far less: a sentence for the end of the problem."""
     once: bool = False
     """Whether the time is lost once, not in each iteration."""
     overlaps_with: tuple[str, ...] = ()
@@ -136,7 +138,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     def problem_text(self) -> str:
         """The problem, with its numbers."""
-        return filled(self.problem, self.numbers)
+        return " ".join(filter(None, (filled(self.problem, self.numbers), self.beside)))
 
     def recommendation_text(self) -> str:
         """The recommendation, with its numbers."""

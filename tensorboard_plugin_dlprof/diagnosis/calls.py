@@ -40,6 +40,11 @@ _POOL: Final = ("cudaMalloc", "cudaFree", "hipMalloc", "hipFree", "cuMemAlloc", 
 _COPY = Expression(rf"(?:{_API})?(?:Memcpy|Memset)", words=("memcpy", "memset"))
 _LAUNCH = Expression(r"Launch(?!HostFunc)|GraphUpload|^kernel launch$", words=("launch", "graphupload"))
 
+_WAITS_FOR_GPU = Expression(
+    r"block_until_ready|BlockUntilReady|BlockHostUntil|\bAwait\b|\bdevice_get\b|\bsynchronize\b",
+    words=("block_until_ready", "blockuntilready", "blockhostuntil", "await", "device_get", "synchronize"),
+)
+
 _FILE_OR_NETWORK = Expression(
     r"(?:read|write|pread|pwrite|readv|writev|open|openat|open64|fopen|fread|fwrite|fclose|close|fsync|recv|send|"
     r"recvmsg|sendmsg|recvfrom|sendto|stat|fstat|lseek|fgets|getline|fgetc|getc|mmap|mmap64|munmap)\d*(?:64)?\Z"
@@ -77,6 +82,11 @@ def blocking_class(name: str) -> str:
     """The class of calls that block the host however short they are: ``sync``, ``copy``, ``allocation``, ``module``;
     empty for all others."""
     return next((call_class for call_class, pattern in _CLASSES if pattern.match(name)), "")
+
+
+def waits_for_gpu(name: str) -> bool:
+    """Whether a call, a range or a function is one in which the program waits for the GPU."""
+    return blocking_class(name) in ("sync", "copy") or bool(_WAITS_FOR_GPU.search(name))
 
 
 def class_if_long(name: str) -> str:

@@ -61,8 +61,9 @@ HEADINGS: Final = {
 SET_UP: Final = "set_up"
 """The number of a finding that names what sets the program up, where that is what it is about."""
 
-NONE_YET: Final = "none while launching limits"
-"""How a finding says in place of a gain that nothing is gained before the host launches sooner."""
+NONE_YET: Final = "none while "
+"""How a finding begins to say in place of a gain that nothing is gained before what limits is mended: ``none while
+launching limits: ...``."""
 
 _ACRONYMS: Final = {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "cuda": "CUDA", "cudnn": "cuDNN", "amp": "AMP"}
 

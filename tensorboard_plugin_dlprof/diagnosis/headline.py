@@ -25,6 +25,13 @@ _CAUSES = {
     Part.LAUNCH_UNKNOWN: "gaps whose cause was not recorded cost",
 }
 
+
+def limiting(part: Part) -> str:
+    """What a part of the time is, as what holds something up: ``the data loader limits``."""
+    what, _, verb = _CAUSES[part].rpartition(" ")
+    return f"{what} {'limits' if verb == 'costs' else 'limit'}"
+
+
 _MOSTLY_COMPUTING = 0.8
 """Share of the time from which the sentence says what the computing is: the rest is little, whatever causes it."""
 

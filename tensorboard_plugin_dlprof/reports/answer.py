@@ -247,8 +247,10 @@ def _gain(finding: Mapping[str, Any]) -> str:
         of = finding.get("share")
         about = "" if time is None else f"{short_duration(time)}{'' if of is None else f', {share(of)}'}<br>"
         bar = "" if of is None else charts.outline(f"About {share(of)}", of)
-        none_yet = gain is not None and (gain["cannot_tell"] or "").startswith(NONE_YET)
-        why = NONE_YET if none_yet else "gain not known" if gain is not None or about else "no gain in time"
+        told, _, _ = ((gain or {}).get("cannot_tell") or "").partition(":")
+        why = (
+            told if told.startswith(NONE_YET) else "gain not known" if gain is not None or about else "no gain in time"
+        )
         is_once = finding.get("per") == "once" and gain is None
         return f"<div class=faint>{bar}{about}{'happens once' if is_once else why}</div>"
     low, high = gain["low_ns"], gain["high_ns"]

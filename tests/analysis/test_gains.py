@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -93,10 +94,11 @@ def test_the_share_with_kernels_names_what_it_is_a_share_of(marked: bool, window
     """The headline has another share, of the time with copies before the first kernel."""
 
     def body(step: Step) -> None:
-        step.op("aten::mm", SGEMM, 0, 0.5 * STEP_NS)
-        step.op("aten::mm", SGEMM, 0.9 * STEP_NS, STEP_NS)
+        step.op("aten::add", ADD, 0, 0.5 * STEP_NS)
+        step.op("aten::add", ADD, 0.9 * STEP_NS, STEP_NS)
 
-    gain = next(each.gain for each in verdict(scene(body, marked=marked)).findings if each.detector == "amp_detector")
+    rule = "fusion_detector"
+    gain = next(each.gain for each in verdict(scene(body, marked=marked)).findings if each.detector == rule)
     assert gain is not None
     assert window in gain.reasoning
 
@@ -115,15 +117,38 @@ def test_findings_about_the_same_kernels_say_so() -> None:
     assert said_by("amp_detector", kernel("volta_sgemm_128x64_nn", device=T4)(0.5)).overlaps_with == ()
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_kernels_after_which_the_gpu_waits_for_the_host_gain_nothing_by_being_shorter(waits: bool) -> None:
+def _wait_in_a_call(step: Step) -> None:
+    step.line("main", "call", 0.1 * STEP_NS, 0.51 * STEP_NS, "cudaStreamSynchronize", corr=step.number + 1)
+
+
+def _wait_in_a_range(step: Step) -> None:
+    step.line("main", "annotation", 0.1 * STEP_NS, 0.51 * STEP_NS, "block_until_ready")
+
+
+def _wait_in_a_copy(step: Step) -> None:
+    """The host's memory is pageable: a call that is called asynchronous returns when its copy is over."""
+    step.line("main", "call", 0.4 * STEP_NS, 0.499 * STEP_NS, "cudaMemcpyAsync", corr=9_000 + step.number)
+    step.line("gpu0/9", "memcpy", 0.48 * STEP_NS, 0.495 * STEP_NS, "Memcpy DtoH", corr=9_000 + step.number)
+
+
+def _look_at_an_event(step: Step) -> None:
+    """Nothing that was launched ends meanwhile, so that the host does not wait for it."""
+    step.line("main", "call", 0.505 * STEP_NS, 0.51 * STEP_NS, "cudaEventSynchronize", corr=9_000 + step.number)
+    step.line("main", "call", 0.2 * STEP_NS, 0.21 * STEP_NS, "cudaEventSynchronize", corr=9_500 + step.number)
+
+
+@pytest.mark.parametrize("wait", [None, _look_at_an_event, _wait_in_a_call, _wait_in_a_range, _wait_in_a_copy])
+def test_kernels_after_which_the_gpu_waits_for_the_host_gain_nothing_by_being_shorter(
+    wait: Callable[[Step], None] | None,
+) -> None:
     """A product in FP32 for half of a step, and the next one is launched when it is over: by a host that was busy, or
     that waited for it. What fewer kernels save is not lost."""
+    waits = wait not in (None, _look_at_an_event)
 
     def body(step: Step) -> None:
-        step.op("aten::mm", SGEMM, 0, 0.5 * STEP_NS)
-        if waits:
-            step.line("main", "call", 0.1 * STEP_NS, 0.51 * STEP_NS, "cudaStreamSynchronize", corr=step.number + 1)
+        step.op("aten::mm", SGEMM, 0, (0.48 if wait is _wait_in_a_copy else 0.5) * STEP_NS)
+        if wait is not None:
+            wait(step)
         step.op("aten::add", ADD, 0.6 * STEP_NS, STEP_NS, at=0.595 * STEP_NS, host_ns=100)
 
     said = {each.detector: each for each in verdict(scene(body)).findings}
@@ -132,6 +157,62 @@ def test_kernels_after_which_the_gpu_waits_for_the_host_gain_nothing_by_being_sh
     # A T4's matrix units make the half of a step that the product takes 3 to 8 times as fast.
     assert ("kernels get 333 to 438 µs shorter" in said["amp_detector"].cannot_tell) != waits
     assert said["fusion_detector"].gain is not None
+    if waits:
+        assert "as long as the host is the limit" not in said["amp_detector"].gain.reasoning
+
+
+@pytest.mark.parametrize(
+    ("loading", "limits"), [(0.3, "the data loader limits"), (0, "launching limits"), (0.1, "launching limits")]
+)
+def test_what_limits_is_what_the_gpu_waits_for_most(loading: float, limits: str) -> None:
+    """The data loader from the end of the product on, and what is launched late besides."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, 0.5 * STEP_NS)
+        if loading:
+            step.line("main", "annotation", 0.4 * STEP_NS, (0.5 + loading) * STEP_NS, "enumerate(DataLoader)")
+        step.op("aten::add", ADD, 0.9 * STEP_NS, STEP_NS, at=0.895 * STEP_NS, host_ns=100)
+
+    assert said_by("amp_detector", scene(body)).cannot_tell.startswith(f"{NONE_YET}{limits}: kernels get ")
+
+
+def test_where_far_less_is_gained_than_kernels_save_the_problem_says_so() -> None:
+    """After most of the products' time the host is late; before, it waits for the GPU."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, 0.06 * STEP_NS)
+        step.line("main", "call", 0.03 * STEP_NS, 0.07 * STEP_NS, "cudaStreamSynchronize", corr=9_000 + step.number)
+        step.op("aten::mm", SGEMM, 0.52 * STEP_NS, 0.9 * STEP_NS, at=0.515 * STEP_NS, host_ns=100)
+        step.line("main", "annotation", 0.6 * STEP_NS, STEP_NS, "enumerate(DataLoader)")
+
+    amp = said_by("amp_detector", scene(body))
+    assert amp.gain is not None
+    assert amp.problem_text().endswith(" Kernels get 293 to 385 µs shorter, but launching limits.")
+    assert 0 < amp.gain.high_ns < 0.25 * 385_000
+
+
+def test_what_the_last_iteration_leaves_to_do_is_as_what_the_others_leave() -> None:
+    """The GPU works on after each mark, and the host loads meanwhile: that nothing follows the last one is no gain."""
+
+    def body(step: Step) -> None:
+        step.line("main", "annotation", 0, 0.5 * STEP_NS, "enumerate(DataLoader)")
+        step.op("aten::mm", SGEMM, 0.6 * STEP_NS, 1.2 * STEP_NS, at=0.59 * STEP_NS)
+        if step.number == STEPS - 1:
+            step.line("main", "call", STEP_NS, 1.2 * STEP_NS, "cudaDeviceSynchronize", corr=9_000)
+
+    assert said_by("amp_detector", scene(body)).cannot_tell.startswith(f"{NONE_YET}the data loader limits: ")
+
+
+def test_what_gains_nothing_yet_comes_after_what_gains() -> None:
+    """However long the kernels take."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, 0.5 * STEP_NS)
+        step.op("aten::add", ADD, 0.94 * STEP_NS, STEP_NS, at=0.935 * STEP_NS, host_ns=100)
+
+    gains = [each.gain is not None for each in verdict(scene(body)).findings]
+    assert True in gains
+    assert gains == sorted(gains, reverse=True)
 
 
 @pytest.mark.parametrize(("lost", "described"), [(0.4, False), (0.9, True)])

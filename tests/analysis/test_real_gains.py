@@ -1,0 +1,51 @@
+"""What mixed precision gains on real profiles: what a replay of their traces with shorter kernels tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+from tests.shared_data import REPOSITORY, shared_data
+
+
+def _gain(source: Path) -> dict[str, Any]:
+    told = diagnose_source(source, "typical", ImportOptions(), lambda _stage, _fraction: None)
+    gain: dict[str, Any] = next(each["gain"] for each in told["findings"] if each["rule"] == "amp_detector")
+    return gain
+
+
+@pytest.mark.parametrize(
+    ("pattern", "limits"),
+    [
+        ("torch/v100_resnet50_memory/*.gz", "the data loader limits"),
+        ("torch/t4_fp32/*.json", "the data loader limits"),
+        ("torch/h100_transformer_steps/*.json", "launching limits"),
+    ],
+)
+def test_shorter_kernels_gain_nothing_where_the_gpu_waits_for_a_host_that_never_waits(
+    pattern: str, limits: str
+) -> None:
+    """What limits is what the headline says."""
+    (source,) = shared_data().glob(pattern)
+    gain = _gain(source)
+    assert gain["low_ns"] is None
+    assert gain["cannot_tell"].startswith(f"{NONE_YET}{limits}: kernels get ")
+
+
+@pytest.mark.parametrize("pattern", ["torch/v100_resnet_ns_times/*.gz", "torch/t4_vgg16_minimal/*.json"])
+def test_shorter_kernels_gain_where_the_gpu_has_work(pattern: str) -> None:
+    """The host is far ahead."""
+    (source,) = shared_data().glob(pattern)
+    assert _gain(source)["low_ns"] is not None
+
+
+def test_shorter_kernels_gain_where_each_step_ends_in_a_wait_for_the_gpu() -> None:
+    """The sample of JAX: its data loader runs when ``block_until_ready`` returns, so nothing of a gain is lost."""
+    gain = _gain(REPOSITORY / "tensorboard_plugin_dlprof/samples/data/generated-transformer-jax.xplane.pb")
+    assert gain["share_low"] == pytest.approx(0.272, abs=0.01)
+    assert gain["share_high"] == pytest.approx(0.321, abs=0.01)
+    assert "limit" not in gain["how"]
