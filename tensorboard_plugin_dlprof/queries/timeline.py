@@ -30,6 +30,7 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     Names,
     TrackRow,
     all_tracks,
+    is_backward,
     items_in,
     parts_in,
     recorded_tracks,
@@ -79,7 +80,7 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
         "start": min([start, *(window[1] for window in windows[:1])]),
         "stop": max([stop, *(window[2] for window in windows[-1:])]),
         "tracks": [
-            *map(_described, tracks),
+            *(_described(con, track) for track in tracks),
             *(memory_track.described(number, facts) for number, facts in memory.items()),
         ],
         "classes": {kind: list(names) for kind, names in CLASSES.items()},
@@ -129,13 +130,14 @@ def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]]) -> di
     return {"iteration": number, "start": start, "stop": stop}
 
 
-def _described(track: TrackRow) -> dict[str, Any]:
+def _described(con: sqlite3.Connection, track: TrackRow) -> dict[str, Any]:
     about = {
         "id": track.id, "kind": track.kind, "name": track.name, "items": track.items, "sum_ns": track.sum_ns,
         "launches": track.launches, "level": track.level,
     }  # fmt: skip
     places = {"device": track.device, "stream": track.stream, "process": track.process, "thread": track.thread}
-    return about | {key: place for key, place in places.items() if place != -1}
+    backward = {"backward": True} if is_backward(con, track) else {}
+    return about | {key: place for key, place in places.items() if place != -1} | backward
 
 
 def window(

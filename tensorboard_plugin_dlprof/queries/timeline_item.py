@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.activity import causes_named
@@ -75,10 +76,20 @@ def _item(con: sqlite3.Connection, tracks: list[TrackRow], number: int) -> dict[
     return answer
 
 
-def item_at(con: sqlite3.Connection, track_id: int, at_ns: int, slack_ns: int = 0) -> dict[str, Any] | None:
-    """The item of a track around a moment, else the nearest within ``slack_ns`` of it; None if there is none."""
+def item_at(
+    con: sqlite3.Connection, track_id: int, at_ns: int, slack_ns: int = 0, span_ns: int = 0
+) -> dict[str, Any] | None:
+    """The item of a track around a moment, else the nearest within ``slack_ns`` of it; None if there is none.
+
+    With ``span_ns``, of the items of that length around the moment, the longest there of the class that takes most of
+    it: a bin has its colour.
+    """
     for track in recorded_tracks(con):
         if track.id == track_id and _has_items(track):
+            if span_ns:
+                number = _most_of(con, track, at_ns - span_ns // 2, at_ns - span_ns // 2 + span_ns)
+                if number is not None:
+                    return item(con, number)
             near: list[tuple[int, int, int]] = []
             for items in items_by_part(con, track, at_ns - slack_ns, at_ns + slack_ns + 1):
                 away = np.maximum(np.maximum(items.start - at_ns, at_ns - items.stop), 0)
@@ -87,6 +98,20 @@ def item_at(con: sqlite3.Connection, track_id: int, at_ns: int, slack_ns: int = 
                     near.append((int(away[row]), -int(items.start[row]), int(items.number[row])))
             return item(con, min(near)[2]) if near else None
     raise NotFound("There is no such track on the timeline; reload the page.")
+
+
+def _most_of(con: sqlite3.Connection, track: TrackRow, start_ns: int, stop_ns: int) -> int | None:
+    """Number of the item with the most time in a window, of the class with the most time there; None without one."""
+    sums = np.zeros(len(CLASSES[track.kind]), np.int64)
+    longest: dict[int, tuple[int, int]] = {}
+    for items in items_by_part(con, track, start_ns, stop_ns):
+        inside = np.minimum(items.stop, stop_ns) - np.maximum(items.start, start_ns)
+        np.add.at(sums, items.work_class, inside)
+        for work_class in distinct_values(items.work_class).tolist():
+            rows = np.flatnonzero(items.work_class == work_class)
+            row = rows[inside[rows].argmax()]
+            longest[work_class] = max(longest.get(work_class, (-1, 0)), (int(inside[row]), int(items.number[row])))
+    return longest[int(sums.argmax())][1] if sums.any() else None
 
 
 def _track_of(tracks: list[TrackRow], number: int) -> TrackRow | None:

@@ -192,6 +192,18 @@ def joined(parts: list[Items]) -> Items:
     return Items(*(np.concatenate([getattr(part, name) for part in parts]) for name in Items.__struct_fields__))
 
 
+def is_backward(con: sqlite3.Connection, track: TrackRow) -> bool:
+    """Whether most ops of a track, as far as its first part tells, are of a backward pass."""
+    first = con.execute(
+        "SELECT id FROM ext_track_items WHERE track_id = ? ORDER BY first_item LIMIT 1", (track.id,)
+    ).fetchone()
+    if track.kind != OP or first is None:
+        return False
+    refs = items_of_part(con, track, first[0]).ref
+    directions = RowsById(con, _DIRECTIONS, lambda values: values[0] == "bprop", False)
+    return 2 * sum(directions.of([("op", ref) for ref in refs.tolist()])) > len(refs)
+
+
 class Names:
     """The names of items: of kernels the short name, of ops the path, of calls and ranges their own."""
 
@@ -260,6 +272,11 @@ _SEARCHES = {
     "text": "SELECT group_concat(id) FROM dictionary WHERE {}",
 }
 """The ids of what has a name for which a condition holds."""
+
+_DIRECTIONS = {
+    "op": "SELECT op.id, direction.string FROM read_only_ops AS op "
+    "JOIN dictionary AS direction ON direction.id = op.direction_id WHERE op.id IN ({})"
+}
 
 _KERNEL_NAME = (
     "SELECT work.id, name.string FROM {} AS work JOIN dictionary AS name ON name.id = work.name_id "

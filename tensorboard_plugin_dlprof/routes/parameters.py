@@ -193,6 +193,8 @@ class TimelineItemRequest(ProfileRequest, frozen=True, kw_only=True):
     """With ``step``: least length of the gap in ns."""
     slack: _Nanoseconds = 0
     """With ``track``: how far from the moment the item may be, in ns."""
+    span: _Nanoseconds = 0
+    """With ``track``: ns around the moment, of which the class that takes most is wanted."""
 
 
 class CompareRequest(ScopeRequest, frozen=True, kw_only=True):

@@ -45,7 +45,7 @@ def item(connection: sqlite3.Connection, asked: TimelineItemRequest) -> dict[str
     if asked.search:
         return {"item": timeline_item.search(connection, asked.search, asked.at or 0)}
     if asked.track is not None:
-        return {"item": timeline_item.item_at(connection, asked.track, asked.at or 0, asked.slack)}
+        return {"item": timeline_item.item_at(connection, asked.track, asked.at or 0, asked.slack, asked.span)}
     if asked.at is None:
         raise BadRequest("Name an item with id, or a moment with device and at.")
     if asked.step is None:

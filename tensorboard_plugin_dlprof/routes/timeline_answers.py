@@ -23,6 +23,8 @@ class TrackInfo(Struct):
     stream: int | UnsetType = UNSET
     process: int | UnsetType = UNSET
     thread: int | UnsetType = UNSET
+    backward: bool | UnsetType = UNSET
+    """Of ops: whether most are of a backward pass."""
 
 
 class IterationWindow(Struct):

@@ -59,6 +59,49 @@ def test_the_window_moves_by_keys_and_the_tables_follow(page: Page, tensorboard:
     expect(page.get_by_role("dialog")).to_contain_text("next gap")
 
 
+def test_the_tracks_stay_where_they_are_while_the_window_moves(page: Page, tensorboard: TensorBoard) -> None:
+    """However long the sentence above them is, and whether what is not shown is told: zooming holds what is under it."""
+    opened(page, tensorboard, "amp")
+    canvas, head = page.locator(".timeline-page canvas"), page.locator(".timeline-head")
+    expect(head).to_contain_text("of iteration")
+    names = page.locator(".timeline-page .timeline-names")
+    expect(names).to_contain_text(re.compile("ops · main.*API calls · main.*ops · backward", re.DOTALL))
+    top = canvas.bounding_box()["y"]  # type: ignore[index]
+    page.mouse.move(700, top + 60)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    expect(head).to_contain_text("of this window, in iteration")
+    assert canvas.bounding_box()["y"] == top  # type: ignore[index]
+    for key, details in (("f", 0), ("n", 1), ("Escape", 0)):
+        page.locator("body").press(key)
+        expect(page.get_by_label("Details")).to_have_count(details)
+        expect(head).to_contain_text("of this window")
+        assert canvas.bounding_box()["y"] == top, key  # type: ignore[index]
+
+
+def test_a_row_of_gaps_stays_marked_and_a_drag_keeps_the_legend(page: Page, tensorboard: TensorBoard) -> None:
+    """The group that led to a gap, with the colour of its cause; what a drag lacks is still in the picture."""
+    opened(page, tensorboard, "amp")
+    groups = page.get_by_role("grid", name="Gaps by Cause and Op")
+    groups.get_by_role("row").nth(2).click()
+    expect(page.get_by_label("Details")).to_contain_text("Gap of")
+    expect(groups.locator("[aria-selected=true] .swatch").first).to_be_visible()
+    page.locator("body").press("Escape")
+    expect(groups.locator("[aria-selected=true]")).to_have_count(0)
+    legend = page.locator(".timeline-legend li")
+    listed = legend.count()
+    box = page.locator(".timeline-page canvas").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 2, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 20, box["y"] + 40, steps=3)
+    page.mouse.up()
+    expect(page.get_by_label("Details")).to_contain_text("selected")
+    expect(page.locator(".timeline-head")).to_contain_text("of this selection")
+    assert legend.count() == listed
+
+
 def test_the_sentence_is_about_one_gpu_and_no_iteration_that_nobody_marked(
     page: Page, tensorboard: TensorBoard, logdir: Path
 ) -> None:

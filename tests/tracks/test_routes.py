@@ -294,6 +294,39 @@ def test_an_item_names_its_call_and_op(profile: Profile) -> None:
                 assert number in [work["id"] for work in profile.get(f"/timeline_item?id={call['id']}")["works"]]
 
 
+def test_what_has_the_colour_of_a_bin_is_found(profile: Profile) -> None:
+    """Of all around a moment the longest there of the class that takes most, as the items of the window tell."""
+    about = profile.get("/timeline")
+    for track in about["tracks"]:
+        if track["kind"] != "stream":
+            continue
+        window = profile.get(f"/timeline?from={about['start']}&to={about['stop']}&width=8000&tracks={track['id']}")
+        first = about["start"] + window["tracks"][0]["items"]["start"][0]
+        span = 200_000
+        near = profile.get(f"/timeline?from={first}&to={first + span}&width=8000&tracks={track['id']}")["tracks"][0]
+        if "bins" in near:
+            continue
+        items = near["items"]
+        ends = [start + length for start, length in zip(items["start"], items["duration"], strict=True)]
+        inside = [min(end, span) - max(start, 0) for start, end in zip(items["start"], ends, strict=True)]
+        times: dict[int, int] = {}
+        for work_class, ns in zip(items["class"], inside, strict=True):
+            times[work_class] = times.get(work_class, 0) + ns
+        most = max(times.values())
+        place = f"track={track['id']}&at={first + span // 2}&span={span}"
+        there = profile.get(f"/timeline_item?{place}")["item"]
+        work_class = about["classes"]["stream"].index(there["class"])
+        own = [ns for ns, each in zip(inside, items["class"], strict=True) if each == work_class]
+        assert times[work_class] == most
+        assert inside[items["id"].index(there["id"])] == max(own)
+
+
+def test_a_thread_is_of_the_backward_pass_where_most_of_its_ops_are(profile: Profile) -> None:
+    """Never the first thread of a process, which drives the program."""
+    tracks = profile.get("/timeline")["tracks"]
+    assert not [track for track in tracks if track.get("backward") and track["thread"] == track["process"]]
+
+
 def test_what_a_long_range_launched_is_not_read(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its calls may be all ten millions of a recording: that they are too many is found out before one is read."""
     monkeypatch.setattr(timeline_item, "_MOST_PARTS_OF_OP", 0)

@@ -186,14 +186,13 @@ export const fetchNextGap = async (
 export const fetchTimelineItemAt = async (
   profile: string,
   track: number,
-  at: number,
-  slack: number,
+  { at, slack, span }: { at: number; slack: number; span: number },
   signal: AbortSignal,
 ): Promise<TimelineItem | null> =>
   (
     await ask<{ item: TimelineItem | null }>(
       "timeline_item",
-      { profile, track, at: Math.round(at), slack: Math.round(slack) },
+      { profile, track, at: Math.round(at), slack: Math.round(slack), span },
       signal,
     )
   ).item;

@@ -1874,6 +1874,8 @@ export interface TrackInfo {
   stream?: number;
   process?: number;
   thread?: number;
+  /** Of ops: whether most are of a backward pass. */
+  backward?: boolean;
 }
 
 /** Items of a track, as columns; times count from the start of the window. */

@@ -15,7 +15,7 @@ import {
   rowsOf,
   stepOf,
   streamsShown,
-  threadNumbers,
+  threadNames,
   within,
   withoutEmptyHost,
   zoomed,
@@ -36,16 +36,28 @@ const track = (id: number, kind: TrackInfo["kind"], more: Partial<TrackInfo>): T
 });
 
 describe("threads", () => {
+  const namesOf = (tracks: TrackInfo[]) => rowsOf(tracks, new Set()).map(({ label }) => label);
+
   it("are numbered by what they launch, as their tracks are", () => {
     const tracks = [
       track(1, "op", { process: 1, thread: 7, launches: 1 }),
       track(2, "op", { process: 1, thread: 25738, launches: 9 }),
     ];
-    expect([...threadNumbers(tracks)]).toEqual([
-      ["1/25738", 1],
-      ["1/7", 2],
+    expect([...threadNames(tracks)]).toEqual([
+      ["1/25738", "thread 1"],
+      ["1/7", "thread 2"],
     ]);
-    expect(rowsOf(tracks, new Set()).map(({ label }) => label)).toEqual(["ops · thread 1", "ops · thread 2"]);
+    expect(namesOf(tracks)).toEqual(["ops · thread 1", "ops · thread 2"]);
+  });
+
+  it("are called by what they run where that is known, the main one first", () => {
+    const main = track(1, "op", { process: 9, thread: 9, launches: 1 });
+    const backward = track(2, "op", { process: 9, thread: 12, launches: 5, backward: true });
+    const other = track(3, "op", { process: 9, thread: 13, launches: 2 });
+    expect(namesOf([backward, main])).toEqual(["ops · main", "ops · backward"]);
+    expect([...threadNames([backward, main, other]).values()]).toEqual(["main", "backward", "thread 3"]);
+    const second = track(4, "op", { process: 8, thread: 8 });
+    expect([...threadNames([main, second]).values()]).toEqual(["main 1", "main 2"]);
   });
 });
 
@@ -154,11 +166,19 @@ describe("rows", () => {
 describe("items", () => {
   const items = { start: [0, 10, 10, 40], duration: [30, 5, 100, 0], class: [0, 0, 0, 0] };
 
-  it("are found by time, the shortest of several", () => {
-    expect(itemAt(items, 12, 0)).toBe(1);
-    expect(itemAt(items, 39, 2)).toBe(3);
-    expect(itemAt(items, 60, 0)).toBe(2);
-    expect(itemAt({ start: [], duration: [], class: [] }, 5, 1)).toBe(-1);
+  it("are found by time: what is drawn there, else the nearest", () => {
+    const exactly = { pixel: 0, slack: 0 };
+    expect(itemAt(items, 12, exactly)).toBe(2);
+    expect(itemAt(items, 12, { ...exactly, skipped: (item) => item === 2 })).toBe(1);
+    expect(itemAt(items, 60, exactly)).toBe(2);
+    expect(itemAt({ start: [], duration: [], class: [] }, 5, { pixel: 0, slack: 1 })).toBe(-1);
+    const apart = { start: [0, 20, 22], duration: [10, 1, 30], class: [0, 1, 0] };
+    // A wide one is meant although a thin one is near; a thin one is as wide as it is drawn.
+    expect(itemAt(apart, 23, { pixel: 1, slack: 3 })).toBe(2);
+    expect(itemAt(apart, 20.5, { pixel: 1, slack: 3 })).toBe(1);
+    expect(itemAt(apart, 18, { pixel: 1, slack: 3 })).toBe(1);
+    expect(itemAt(apart, 12, { pixel: 1, slack: 3 })).toBe(0);
+    expect(itemAt(apart, 15, { pixel: 1, slack: 3 })).toBe(-1);
   });
 
   it("that overlap stand below each other", () => {

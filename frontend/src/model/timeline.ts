@@ -1,5 +1,14 @@
 /** The timeline: where things are on the screen, and what a key or wheel does to the window. */
-import type { Bins, IterationWindow, TimelineWindow, TrackData, TrackInfo, TrackItems, TrackKind } from "../api/types";
+import type {
+  Bins,
+  IterationRow,
+  IterationWindow,
+  TimelineWindow,
+  TrackData,
+  TrackInfo,
+  TrackItems,
+  TrackKind,
+} from "../api/types";
 import { colourOf } from "./resources";
 import type { View } from "./timeline_link";
 
@@ -36,6 +45,22 @@ export const seenOf = (start: number, duration: number, view: View): [number, nu
 /** What a picture of a recording begins with: all of it, or its typical part where the rest, a warm-up, would take most of the width. */
 export const shownAtFirst = (typical: View, whole: View): View =>
   2 * (typical.to - typical.from) > whole.to - whole.from ? whole : typical;
+
+/**
+ * The part of a recording that sentences are about: without marks from the first GPU work on, else the aggregated iterations without a
+ * warm-up that would take most of the width.
+ */
+export function toldOf(
+  list: readonly IterationWindow[],
+  aggregated: readonly Pick<IterationRow, "iteration" | "stop_iteration">[],
+  isMarked: boolean,
+  whole: View,
+): View {
+  const [first, last] = [aggregated[0]?.iteration ?? 0, aggregated.at(-1)?.stop_iteration ?? 0];
+  const own = list.filter(({ iteration }) => iteration >= first && iteration <= last);
+  const theirs = { from: own[0]?.start ?? whole.from, to: own.at(-1)?.stop ?? whole.to };
+  return isMarked ? shownAtFirst(theirs, whole) : theirs;
+}
 
 /** Moves by a share of the window. */
 export function panned(view: View, whole: View, share: number): View {
@@ -83,6 +108,8 @@ export interface TrackRow {
   fold?: string;
   open?: boolean;
   device?: number;
+  /** The id that the system gave it. */
+  thread?: number;
 }
 
 const HEIGHTS = {
@@ -102,7 +129,10 @@ const MOST_THREADS = 2;
 
 export const threadKey = ({ process, thread }: Pick<TrackInfo, "process" | "thread">): string => `${process}/${thread}`;
 
-/** The tracks of each thread, first of what launches most. */
+/** On Linux the first thread of a process has its number. */
+const isMain = ({ process, thread }: TrackInfo): boolean => process === thread;
+
+/** The tracks of each thread: first of the main one, then of what launches most. */
 function threadsOf(tracks: readonly TrackInfo[]): [string, TrackInfo[]][] {
   const ofThread = new Map<string, TrackInfo[]>();
   for (const track of tracks)
@@ -112,12 +142,19 @@ function threadsOf(tracks: readonly TrackInfo[]): [string, TrackInfo[]][] {
     }
   const weight = (own: readonly TrackInfo[]): number =>
     own.reduce((sum, { launches, kind, items }) => sum + launches * 1000 + (kind === "op" ? items / 1e6 : 0), 0);
-  return [...ofThread.entries()].sort(([, a], [, b]) => weight(b) - weight(a));
+  const first = (own: readonly TrackInfo[]): number => Number(own.some(isMain));
+  return [...ofThread.entries()].sort(([, a], [, b]) => first(b) - first(a) || weight(b) - weight(a));
 }
 
-/** The numbers that threads have on the screen. */
-export const threadNumbers = (tracks: readonly TrackInfo[]): ReadonlyMap<string, number> =>
-  new Map(threadsOf(tracks).map(([key], place) => [key, place + 1]));
+/** What threads are called: by what they run where that is known, those of one name and all others by their place. */
+export function threadNames(tracks: readonly TrackInfo[]): ReadonlyMap<string, string> {
+  const runs = (own: readonly TrackInfo[]): string =>
+    own.some(isMain) ? "main" : own.some(({ backward }) => backward === true) ? "backward" : "thread";
+  const threads = threadsOf(tracks).map(([key, own]) => [key, runs(own)] as const);
+  const isOne = (name: string): boolean =>
+    name !== "thread" && threads.filter(([, each]) => each === name).length === 1;
+  return new Map(threads.map(([key, name], place) => [key, isOne(name) ? name : `${name} ${place + 1}`]));
+}
 
 /**
  * The rows from top to bottom; `toggled` are the folds that the user opened or closed. Of several GPUs only `main` is open at
@@ -138,14 +175,16 @@ export function rowsOf(
       track: track.id,
       height,
       ...(device === undefined ? {} : { device }),
+      ...(track.thread === undefined ? {} : { thread: track.thread }),
     });
   };
   const fold = (key: string, label: string, open: boolean): void => {
     rows.push({ key: `fold:${key}`, kind: "more", label, track: 0, height: HEIGHTS.more, fold: key, open });
   };
   const threads = threadsOf(tracks);
+  const names = threadNames(tracks);
   const order: TrackKind[] = ["range", "op", "call"];
-  threads.forEach(([, own], place) => {
+  threads.forEach(([key, own], place) => {
     if (place === MOST_THREADS) {
       const more = threads.length - MOST_THREADS;
       fold(
@@ -157,7 +196,7 @@ export function rowsOf(
     if (place >= MOST_THREADS && !toggled.has("threads")) return;
     const ordered = [...own].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || a.level - b.level);
     for (const track of ordered) {
-      const which = threads.length > 1 ? ` · thread ${place + 1}` : "";
+      const which = threads.length > 1 ? ` · ${names.get(key) ?? ""}` : "";
       const label =
         track.kind === "range" ? (track.level === 0 ? "modules" : "") : track.kind === "op" ? "ops" : "API calls";
       add(track.kind, label === "" ? "" : `${label}${which}`, track);
@@ -311,17 +350,30 @@ function lastBefore(starts: readonly number[], time: number): number {
   return low - 1;
 }
 
-/** The item of a track at a time, give or take some ns; the shortest of several. */
-export function itemAt(items: TrackItems, time: number, slack: number): number {
+/**
+ * The item of a track that is drawn at a time: the last of those that cover it, each at least a pixel wide, which is drawn above the
+ * others; else the nearest within `slack`. -1 where there is none; `skipped` are not looked at.
+ */
+export function itemAt(
+  items: TrackItems,
+  time: number,
+  { pixel, slack, skipped }: { pixel: number; slack: number; skipped?: (item: number) => boolean },
+): number {
   let best = -1;
-  for (let at = lastBefore(items.start, time + slack), seen = 0; at >= 0 && seen < 64; at -= 1, seen += 1) {
+  let near = slack;
+  for (let at = lastBefore(items.start, time + slack), seen = 0; at >= 0 && seen < MOST_SEEN; at -= 1, seen += 1) {
+    if (skipped?.(at) === true) continue;
     const start = items.start[at] ?? 0;
-    const length = items.duration[at] ?? 0;
-    if (start + length + slack < time) continue;
-    if (best < 0 || length < (items.duration[best] ?? 0)) best = at;
+    const stop = start + Math.max(items.duration[at] ?? 0, pixel);
+    if (start <= time && time < stop) return at;
+    const away = start > time ? start - time : time - stop;
+    if (best < 0 ? away <= near : away < near) [best, near] = [at, away];
   }
   return best;
 }
+
+/** Items before a time that may reach to it. */
+const MOST_SEEN = 256;
 
 /** Items that overlap are drawn below each other: the lane of each, and how many lanes there are, at most four. */
 export function lanesOf(items: TrackItems): { lane: Uint8Array; lanes: number } {

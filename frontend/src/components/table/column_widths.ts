@@ -60,6 +60,9 @@ const NAME_SHARE = 0.45;
 const PATH_SHARE = 0.3;
 const LEAST_NAME = 96;
 
+/** Before the cause of idle time. */
+const SWATCH = 16;
+
 const BOLD_LETTER_WIDTH = 7.6;
 const SORT_ARROW = 14;
 const UNIT = " (ms)";
@@ -156,7 +159,7 @@ export function useColumnLayout(
       const wish = Math.max(enough, pixels(ofPaths.current, Math.min(WIDEST_PATH, available * NAME_SHARE)));
       return { least: enough, whole: enough, wish, ideal: Math.max(ideal, label, wish) };
     }
-    const text = textWidth(letters.current.get(column.key) ?? 0);
+    const text = textWidth(letters.current.get(column.key) ?? 0) + (column.key === "cause" ? SWATCH : 0);
     const shortest = Math.min(text, column.key === naming ? most : CUT_TEXT);
     return { least: Math.max(shortest, label), whole: Math.max(text, label), ideal: Math.max(text, label) };
   };

@@ -10,6 +10,7 @@ import { categoryColour } from "../../model/memory_categories";
 import { arrowOf, directionOf, isSmall, signedAmount, signedShare } from "../../model/change";
 import { NO_KERNELS } from "../../model/families";
 import { shortKernelName } from "../../model/kernel_name";
+import { partKinds } from "../../model/parts";
 import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";
 import { CopyButton } from "../copy_button";
@@ -88,11 +89,12 @@ export function TableCell(props: TableCellProps) {
     case "text": {
       if (column.key === "op_id") return <OpId id={String(value)} />;
       const text = shownText(column.key, String(value));
+      const colour = swatchOf(column.key, text);
       return (
         <span class="clip" data-tip={text}>
-          {column.key === "category" && (
+          {colour !== undefined && (
             <>
-              <span class="swatch" style={{ background: categoryColour(text) }} />{" "}
+              <span class="swatch" style={{ background: colour }} />{" "}
             </>
           )}
           {text}
@@ -101,6 +103,13 @@ export function TableCell(props: TableCellProps) {
     }
   }
 }
+
+/** Of the causes of idle time, by name, as on the timeline. */
+const COLOURS = new Map(partKinds("").map(({ label, colour }) => [label, colour]));
+
+/** The colour that pictures have for what a cell names. */
+const swatchOf = (key: string, text: string): string | undefined =>
+  key === "cause" ? COLOURS.get(text) : key === "category" ? categoryColour(text) : undefined;
 
 /** Columns of changes, which have a sign, an arrow and a colour. */
 const CHANGES: ReadonlySet<string> = new Set(["change_ns", "change_fraction", "work_ns", "speed_ns"]);

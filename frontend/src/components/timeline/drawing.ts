@@ -3,7 +3,6 @@
  * rectangles, outlines and labels only for what is wide enough to be seen. The colours are those of the page's style sheet.
  */
 import { formatBytes } from "../../format/bytes";
-import { formatCount } from "../../format/number";
 import { formatTimestamp } from "../../format/time";
 import type { Bins, TimelineHits, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
 import { shortKernelName, withoutVersion } from "../../model/kernel_name";
@@ -11,6 +10,8 @@ import { contrast } from "../../model/shades";
 import { blockLabel, NEAR_NS } from "../../model/gap";
 import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
+import { drawCurve, drawOverOthers, queuePeak } from "./curve";
+import { crosses, endIn, type Line } from "./lines";
 
 export interface Palette {
   background: string;
@@ -110,7 +111,7 @@ export interface Scene {
   width: number;
   /** Vertical lines of the selection, and its extent. */
   marked: readonly View[];
-  lines: readonly { from: number; fromRow: number; to: number; toRow: number }[];
+  lines: readonly Line[];
   dragged: View | null;
   /** Where what is searched for was found: all else of these tracks is pale. */
   hits: TimelineHits | null;
@@ -160,23 +161,17 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: St
     if (hits !== undefined && scene.hits !== null) drawVeil(context, hits, scene.hits.from, top, row.height, at, scene);
     top += row.height;
   }
-  const tops = rows.map((_, place) => AXIS_HEIGHT + rows.slice(0, place).reduce((sum, row) => sum + row.height, 0));
-  context.strokeStyle = palette.text;
-  context.lineWidth = 1.5;
-  for (const line of scene.lines) {
-    const [x1, x2] = [at(line.from), at(line.to)];
-    const y1 = (tops[line.fromRow] ?? 0) + (rows[line.fromRow]?.height ?? 0) - 2;
-    const y2 = (tops[line.toRow] ?? 0) + 2;
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2);
-    context.stroke();
-  }
+  drawLines(context, scene, at);
   if (scene.dragged !== null) {
-    context.fillStyle = palette.accent;
-    context.globalAlpha = 0.16;
-    context.fillRect(at(scene.dragged.from), AXIS_HEIGHT, (scene.dragged.to - scene.dragged.from) * scale, height);
+    // What is outside is dimmed: a colour over what is chosen would change the colours in it.
+    const [left, right] = [at(scene.dragged.from), at(scene.dragged.to)];
+    context.fillStyle = palette.background;
+    context.globalAlpha = 0.6;
+    context.fillRect(0, AXIS_HEIGHT, left, height);
+    context.fillRect(right, AXIS_HEIGHT, width - right, height);
     context.globalAlpha = 1;
+    context.fillStyle = palette.accent;
+    for (const x of [left, right]) context.fillRect(x - 1, AXIS_HEIGHT, 2, height);
   }
   context.setLineDash([4, 3]);
   context.strokeStyle = palette.text;
@@ -191,6 +186,33 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: St
       context.stroke();
     }
   context.setLineDash([]);
+}
+
+/** The curves from what is selected to what launched it. */
+function drawLines(
+  context: CanvasRenderingContext2D,
+  { lines, rows, view, palette, width }: Scene,
+  at: (time: number) => number,
+): void {
+  const topOf = (row: number): number => AXIS_HEIGHT + rows.slice(0, row).reduce((sum, { height }) => sum + height, 0);
+  context.strokeStyle = palette.text;
+  context.lineWidth = 1.5;
+  for (const line of lines) {
+    if (!crosses(line, view)) continue;
+    const [from, to] = [endIn(line[0], view), endIn(line[1], view)];
+    const [x1, x2] = [at(from.at), at(to.at)];
+    const y1 = topOf(line[0].row + 1) - 2;
+    const y2 = topOf(line[1].row) + 2;
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2);
+    context.stroke();
+    for (const [x, row, { beyond }] of [[x1, line[0].row, from] as const, [x2, line[1].row, to] as const]) {
+      if (beyond === "") continue;
+      const left = Math.min(Math.max(x + 4, 0), width - context.measureText(beyond).width - 4);
+      drawOverOthers(context, beyond, left, (topOf(row) + topOf(row + 1)) / 2, palette.text, palette);
+    }
+  }
 }
 
 /** Makes pale what is between the hits of a track. */
@@ -233,14 +255,12 @@ function drawRow(
   const end = at(answer.from + (track.bins_to ?? 0));
   if (track.depth !== undefined) {
     const colour = palette.classes.call?.[0]?.css ?? palette.muted;
-    // Bins hold means, of which the highest may be less than the longest queue.
-    drawCurve(context, track.depth, { begin, end, y, high, colour, palette }, (most) =>
-      Number.isInteger(most) ? formatCount(most) : `${most >= 10 ? formatCount(Math.round(most)) : most} (means)`,
-    );
+    drawCurve(context, track.depth, { begin, end, y, high, colour, palette, width }, queuePeak);
     return;
   }
   if (track.in_use_bytes !== undefined) {
-    drawCurve(context, track.in_use_bytes, { begin, end, y, high, colour: palette.memory, palette }, formatBytes);
+    const curve = { begin, end, y, high, colour: palette.memory, palette, width };
+    drawCurve(context, track.in_use_bytes, curve, (most) => `peak ${formatBytes(most)}`);
     return;
   }
   const bins = row.kind === "idle" ? track.idle_bins : track.bins;
@@ -326,48 +346,6 @@ function isMarked(mark: View, items: NonNullable<TrackData["items"]>, origin: nu
       ? 2 * covered > mark.to - mark.from
       : Math.abs(from - mark.from) <= NEAR_NS && Math.abs(to - mark.to) <= NEAR_NS;
   });
-}
-
-interface Curve {
-  begin: number;
-  end: number;
-  y: number;
-  high: number;
-  colour: string;
-  palette: Palette;
-}
-
-/** A value in each bin as an area, with the highest in words. */
-function drawCurve(
-  context: CanvasRenderingContext2D,
-  values: readonly number[],
-  { begin, end, y, high, colour, palette }: Curve,
-  inWords: (value: number) => string,
-): void {
-  const most = values.reduce((a, b) => Math.max(a, b), 1);
-  const wide = (end - begin) / Math.max(values.length, 1);
-  context.beginPath();
-  context.moveTo(begin, y + high);
-  values.forEach((value, at) => {
-    const height = y + high - (value / most) * high;
-    context.lineTo(begin + at * wide, height);
-    context.lineTo(begin + (at + 1) * wide, height);
-  });
-  context.lineTo(end, y + high);
-  context.closePath();
-  context.fillStyle = colour;
-  context.globalAlpha = 0.35;
-  context.fill();
-  context.globalAlpha = 1;
-  context.strokeStyle = colour;
-  context.lineWidth = 1;
-  context.stroke();
-  // It may lie on the edge of the curve.
-  context.strokeStyle = palette.background;
-  context.lineWidth = 3;
-  context.strokeText(`up to ${inWords(most)}`, Math.max(begin, 0) + 3, y + 6);
-  context.fillStyle = palette.muted;
-  context.fillText(`up to ${inWords(most)}`, Math.max(begin, 0) + 3, y + 6);
 }
 
 /** What tells layers of one kind apart: `Qwen2DecoderLayer_12`. */

@@ -7,11 +7,11 @@ import { lengthIn } from "../../model/gap";
 import { cutLabel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
 import type { TimelineHits, TimelineOverview, TimelineWindow } from "../../api/types";
-import { classInWords, itemAt, panned, seenOf, zoomed, type TrackRow } from "../../model/timeline";
+import { classInWords, panned, seenOf, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
 import { useWidth } from "../use_width";
 import { AXIS_HEIGHT, draw, itemName, Strips, type Scene } from "./drawing";
-import { binInWords } from "./pointing";
+import { binInWords, itemDrawn, spanAt } from "./pointing";
 import { useColours } from "./use_colours";
 import { useItemAt } from "./use_item_at";
 import { useOneStop } from "../walking";
@@ -35,7 +35,7 @@ interface TracksProps {
   onWidth?: (width: number) => void;
   onSelect?: (selected: Selected | null) => void;
   /** What is too narrow to be listed: a moment on a track. */
-  onPick?: (row: TrackRow, at: number, slack: number) => void;
+  onPick?: (row: TrackRow, at: Place) => void;
   /** Where the pointer is over the tracks, from 0 (left) to 1 (right); null while it is elsewhere. */
   pointed?: { current: number | null };
   onDrag?: (view: View | null) => void;
@@ -47,6 +47,15 @@ const CLICK_PIXELS = 4;
 /** What is at most this far from the pointer is meant: narrow slices could not be hit otherwise. */
 const SLACK_PIXELS = 3;
 
+/** Where something too narrow to be listed is. */
+export interface Place {
+  at: number;
+  /** How far from it. */
+  slack: number;
+  /** Of the stretch around it, of which the class that takes most is seen. */
+  span: number;
+}
+
 interface Hover {
   x: number;
   y: number;
@@ -55,7 +64,7 @@ interface Hover {
   /** Whether it is about a stretch of time, and not about one item. */
   isBin: boolean;
   /** Where what is too narrow for a name may be asked for: a track, and a moment. */
-  unnamed: { track: number; at: number; slack: number } | null;
+  unnamed: ({ track: number } & Place) | null;
 }
 
 /** Names are cut in their middle, so that what tells them apart stays. */
@@ -107,6 +116,8 @@ export function Tracks(props: TracksProps) {
   }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes, cut]);
 
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
+  const topOf = (row: TrackRow): number =>
+    AXIS_HEIGHT + rows.slice(0, rows.indexOf(row)).reduce((sum, { height: high }) => sum + high, 0);
   const rowAt = (y: number): number => {
     let top = AXIS_HEIGHT;
     return rows.findIndex((row) => {
@@ -114,13 +125,23 @@ export function Tracks(props: TracksProps) {
       return y < top && y >= AXIS_HEIGHT;
     });
   };
-  const slack = (SLACK_PIXELS / Math.max(width, 1)) * (view.to - view.from);
+  const pixel = (view.to - view.from) / Math.max(width, 1);
+  const slack = SLACK_PIXELS * pixel;
   const hit = (x: number, y: number): { row: TrackRow; item: number; time: number } | null => {
     const row = rows[rowAt(y)];
     const track = answer?.tracks.find(({ id }) => id === row?.track);
     if (row === undefined || answer === null || track === undefined) return null;
     const time = timeAt(x);
-    return { row, item: track.items === undefined ? -1 : itemAt(track.items, time - answer.from, slack), time };
+    return { row, item: itemDrawn(track, row, { time: time - answer.from, y: y - topOf(row), pixel, slack }), time };
+  };
+  /** What a click there asks for. */
+  const placeOf = ({ row, time }: { row: TrackRow; time: number }): Place => {
+    const track = answer?.tracks.find(({ id }) => id === row.track);
+    const from = answer?.from ?? 0;
+    const bin = track === undefined ? null : spanAt(track, time - from, row.kind === "idle");
+    return bin === null
+      ? { at: Math.round(time), slack, span: 0 }
+      : { at: Math.round(from + bin.middle), slack, span: Math.max(Math.floor(bin.length), 1) };
   };
   const description = (x: number, y: number): string[] => {
     const target = hit(x, y);
@@ -211,8 +232,8 @@ export function Tracks(props: TracksProps) {
       const isNamed = target === null || !NAMED.test(target.row.kind) || wide(target);
       // As a click finds it: what is drawn here is meant, not its neighbour.
       const drawn = answer?.tracks.find(({ id }) => id === target?.row.track)?.items?.start[target?.item ?? -1];
-      const there = drawn === undefined ? target?.time : (answer?.from ?? 0) + drawn;
-      const unnamed = isNamed ? null : { track: target.row.track, at: Math.round(there ?? 0), slack };
+      const there = drawn === undefined ? null : { at: Math.round((answer?.from ?? 0) + drawn), slack, span: 0 };
+      const unnamed = isNamed ? null : { track: target.row.track, ...(there ?? placeOf(target)) };
       setHover(found.length === 0 ? null : { ...at, lines: found, isBin: (target?.item ?? -1) < 0, unnamed });
       return;
     }
@@ -247,7 +268,7 @@ export function Tracks(props: TracksProps) {
       const number = items?.id?.[target.item];
       if (number !== undefined) props.onSelect?.({ item: number });
       else if (/^(?:queue|device|memory)$/.test(target.row.kind)) props.onSelect?.(null);
-      else props.onPick?.(target.row, target.time, slack);
+      else props.onPick?.(target.row, placeOf(target));
     }
   };
   // Of the canvas itself: a listener of Preact's cannot keep the page from scrolling.
@@ -278,7 +299,11 @@ export function Tracks(props: TracksProps) {
       <div class="timeline-names" style={{ paddingTop: `${AXIS_HEIGHT}px` }} {...names}>
         {rows.map((row) =>
           row.fold === undefined ? (
-            <div key={row.key} style={{ height: `${row.height}px` }} title={row.label}>
+            <div
+              key={row.key}
+              style={{ height: `${row.height}px` }}
+              title={row.thread === undefined ? row.label : `${row.label}, thread id ${row.thread}`}
+            >
               {row.label}
             </div>
           ) : (

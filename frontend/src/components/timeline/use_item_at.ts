@@ -4,20 +4,21 @@ import { useEffect, useState } from "preact/hooks";
 import { fetchTimelineItemAt } from "../../api/client";
 import { useScope } from "../../frame/scope";
 import type { TimelineItem } from "../../api/types";
+import type { Place } from "./tracks";
 
 /** A pointer that moves on within it asks nothing. */
 const REST_MS = 120;
 
-export function useItemAt(place: { track: number; at: number; slack: number } | null): TimelineItem | null {
+export function useItemAt(place: ({ track: number } & Place) | null): TimelineItem | null {
   const { profile } = useScope();
-  const [track, at, slack] = [place?.track ?? null, place?.at ?? null, place?.slack ?? 0];
-  const key = track === null ? "" : `${track} ${at}`;
+  const [track, at, slack, span] = [place?.track ?? null, place?.at ?? null, place?.slack ?? 0, place?.span ?? 0];
+  const key = track === null ? "" : `${track} ${at} ${span}`;
   const [known, setKnown] = useState<{ key: string; item: TimelineItem | null }>({ key: "", item: null });
   useEffect(() => {
     if (track === null || at === null) return undefined;
     const asking = new AbortController();
     const timer = setTimeout(() => {
-      fetchTimelineItemAt(profile, track, at, slack, asking.signal).then(
+      fetchTimelineItemAt(profile, track, { at, slack, span }, asking.signal).then(
         (item) => {
           if (item !== null && item.name !== "") setKnown({ key, item });
         },
@@ -29,6 +30,6 @@ export function useItemAt(place: { track: number; at: number; slack: number } | 
       clearTimeout(timer);
       asking.abort();
     };
-  }, [profile, track, at, slack, key]);
+  }, [profile, track, at, slack, span, key]);
   return known.key === key ? known.item : null;
 }

@@ -28,8 +28,8 @@ interface DetailsProps extends GapProps {
 
 interface ItemProps {
   unit: string;
-  /** As the tracks number them. */
-  threads: ReadonlyMap<string, number>;
+  /** As the tracks name them. */
+  threads: ReadonlyMap<string, string>;
   onItem: (id: number) => void;
 }
 
@@ -254,9 +254,9 @@ function OpOf({ item }: { item: TimelineItem }) {
 }
 
 /** As its tracks are called, and its id. */
-function threadInWords(threads: ReadonlyMap<string, number>, process: number, thread: number): string {
-  const number = threads.size > 1 ? threads.get(threadKey({ process, thread })) : undefined;
-  return number === undefined ? String(thread) : `${number} (${thread})`;
+function threadInWords(threads: ReadonlyMap<string, string>, process: number, thread: number): string {
+  const name = threads.size > 1 ? threads.get(threadKey({ process, thread })) : undefined;
+  return name === undefined ? String(thread) : `${name} (${thread})`;
 }
 
 const triple = (value: unknown): string => (Array.isArray(value) ? value.join(" × ") : "");

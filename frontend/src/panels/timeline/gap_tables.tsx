@@ -7,11 +7,14 @@ interface GapTablesProps {
   device: number | null;
   /** Whether iterations are marked: without marks all gaps lie in the same. */
   isMarked: boolean;
+  /** The row of the gap that is selected, and that of the group that led to it, as tables name them; empty for none. */
+  gap: string;
+  group: string;
 }
 
 const EMPTY = "No GPU is idle in this window.";
 
-export function GapTables({ links, device, isMarked }: GapTablesProps) {
+export function GapTables({ links, device, isMarked, gap, group }: GapTablesProps) {
   const gaps = device === null ? "Gaps" : `Gaps of GPU ${device}`;
   return (
     <>
@@ -21,6 +24,7 @@ export function GapTables({ links, device, isMarked }: GapTablesProps) {
         title={`${gaps} by Cause and Op`}
         noun="groups"
         selectable
+        selected={group}
         first={["cause", "op", "gaps", "total_ns", "window_fraction", "longest_ns", "host"]}
         links={links}
         pageSize={10}
@@ -32,6 +36,7 @@ export function GapTables({ links, device, isMarked }: GapTablesProps) {
         title={gaps}
         noun="gaps"
         selectable
+        selected={gap}
         first={["start_ns", "duration_ns", "cause", "op", "host", ...(isMarked ? ["iteration"] : [])]}
         links={links}
         pageSize={10}

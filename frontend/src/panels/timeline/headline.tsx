@@ -8,10 +8,11 @@ import { useQuery } from "../../frame/use_query";
 import { leadingExposed, partKinds } from "../../model/parts";
 import { shortPath } from "../../model/short_place";
 import type { View } from "../../model/timeline_link";
+import type { Sums } from "./use_sums";
 
 /** The sum of what is not work. */
 const idleOf = (
-  parts: Record<string, number>,
+  parts: Readonly<Record<string, number>>,
   unit: string,
 ): { key: DiagnosedPart; label: string; colour: string; ns: number; idle: boolean }[] =>
   partKinds(unit)
@@ -37,29 +38,30 @@ const LEAST_CAUSED = 0.1;
 
 interface HeadlineProps {
   /** Null until they are known: the room for the sentence is kept, so that nothing below it moves. */
-  parts: Record<string, number> | null;
+  sums: Sums | null;
   unit: string;
-  range: View;
-  dragged: boolean;
-  /** What the window is, where it is an iteration or all that is recorded. */
-  of: string | null;
+  /** Where a window lies: `of iteration 5`. */
+  placeOf: (range: View) => string;
   /** The GPU, where there are several. */
   device: number | null;
   scope: { profile: string; aggregation: number | null; domain: string | null };
 }
 
-export function Headline({ parts, unit, range, dragged, of, device, scope }: HeadlineProps) {
-  const all = idleOf(parts ?? {}, unit);
+const NOTHING: Sums = { parts: {}, range: { from: 0, to: 1 }, dragged: false };
+
+export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) {
+  const { parts, range, dragged } = sums ?? NOTHING;
+  const all = idleOf(parts, unit);
   const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
   const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
   // Launched work that waits without a known reason may wait for work that was not recorded.
-  const mayRun = (parts?.queued ?? 0) > idle / 2;
+  const mayRun = (parts.queued ?? 0) > idle / 2;
   const runs = all.filter(({ idle }) => !idle);
   const ran = [runs.some(({ key }) => key !== "copy") && "kernels", runs.some(({ key }) => key === "copy") && "copies"]
     .filter(Boolean)
     .join(" and ");
   const wall = range.to - range.from;
-  const lead = parts === null ? null : leadingExposed(parts, idle, wall);
+  const lead = leadingExposed(parts, idle, wall);
   const shownCauses = lead !== null && idle < LEAST_CAUSED * wall ? [] : causes.slice(0, 2);
   const asked = useQuery(
     idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null,
@@ -83,7 +85,7 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
       ),
   );
   const top = asked.loading ? null : asked.data;
-  const where = dragged ? "of this selection" : (of ?? "of this window");
+  const where = dragged ? "of this selection" : placeOf(range);
   const who = device === null ? "The GPU" : `GPU ${device}`;
   const row = top?.rows[0];
   const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
@@ -93,7 +95,7 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   return (
     <header class="headline timeline-answer">
       <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
-        {parts !== null && (
+        {sums !== null && (
           <>
             {lead !== null && (
               <>
@@ -148,15 +150,26 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   );
 }
 
-export function Legend({ unit, parts }: { unit: string; parts: Record<string, number> }) {
+/** The times of `parts`, of all that the window has: what a part of it lacks is still in the picture. */
+export function Legend({
+  unit,
+  parts,
+  listed,
+}: {
+  unit: string;
+  parts: Readonly<Record<string, number>>;
+  listed: Readonly<Record<string, number>>;
+}) {
   return (
     <ul class="legend timeline-legend">
-      {idleOf(parts, unit).map(({ label, colour, ns }) => (
-        <li key={label} data-tip={exactDuration(ns)}>
-          <span class="swatch" style={{ background: colour }} /> {label}{" "}
-          <span class="muted number">{formatDuration(ns)}</span>
-        </li>
-      ))}
+      {partKinds(unit)
+        .filter(({ key }) => (parts[key] ?? 0) + (listed[key] ?? 0) > 0)
+        .map(({ key, label, colour }) => (
+          <li key={key} data-tip={exactDuration(parts[key] ?? 0)}>
+            <span class="swatch" style={{ background: colour }} /> {label}{" "}
+            <span class="muted number">{formatDuration(parts[key] ?? 0)}</span>
+          </li>
+        ))}
     </ul>
   );
 }

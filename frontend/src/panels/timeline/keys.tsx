@@ -1,4 +1,6 @@
 /** What keys do on the timeline. */
+import { useEffect, useRef } from "preact/hooks";
+
 import { Dialog } from "../../components/dialog";
 
 const KEYS: readonly (readonly [string, string])[] = [
@@ -28,4 +30,22 @@ export function Keys({ onClose }: { onClose: () => void }) {
       </dl>
     </Dialog>
   );
+}
+
+/** Calls `act` with every key that is typed into no field and no table; it says whether the key does anything. */
+export function useKeys(act: (key: string) => boolean): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const target = event.target as Element;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (target.closest("input, textarea, select, dialog, [contenteditable]") !== null) return;
+      // A table whose row led to what is selected has no other use for Escape.
+      if (event.key !== "Escape" && target.closest("[role=grid]") !== null) return;
+      if (latest.current(event.key)) event.preventDefault();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
 }

@@ -66,6 +66,7 @@ function Statistics({ statistics, wall }: { statistics: LaunchStatistics; wall: 
         {ahead !== null && ahead > 0 && ` The GPU works on for ${formatDuration(ahead)} after the last call.`}
         {delay.before_call > 0 &&
           ` ${formatCount(delay.before_call)} begin before their call: the clocks of host and GPU differ.`}
+        {short.launches === 0 && " No launch takes longer than its work."}
         {lacking}
       </p>
       <div class="timeline-launches">
@@ -89,7 +90,7 @@ function Statistics({ statistics, wall }: { statistics: LaunchStatistics; wall: 
           whole={launches}
           tip={(count) => formatCounted(count, "launch", "launches")}
         />
-        <ShortKernels short={short} launches={launches} />
+        {short.launches > 0 && <ShortKernels short={short} launches={launches} />}
       </div>
     </>
   );
@@ -137,45 +138,41 @@ function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; l
       <caption data-tip="Their work takes less time than the call that launches it">
         Shorter than Their Launch: {formatCount(short.launches)} ({formatShare(short.launches / launches)})
       </caption>
-      {short.launches > 0 && (
-        <>
-          <PlainHead titles={["Op", ...atRight("Launches", `Work (${unit.name})`, `Calls (${unit.name})`)]} />
-          <tbody>
-            {short.ops.slice(0, SHOWN).map(({ op, op_id: id, launches: count, work_ns: work, call_ns: call }) => (
-              <tr key={`${id} ${op}`}>
-                <td>
-                  {id === "" ? (
-                    <FittingPath path={op} />
-                  ) : (
-                    <ViewLink class="link-button" to={showingOp("ops", id)}>
-                      <FittingPath path={op} id={id} />
-                    </ViewLink>
-                  )}
-                </td>
-                <td class="right number">{formatCount(count)}</td>
-                <td class="right">
-                  <TimeIn ns={work} unit={unit} />
-                </td>
-                <td class="right">
-                  <TimeIn ns={call} unit={unit} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
-            <tr>
-              <td>All</td>
-              <td class="right number">{formatCount(short.launches)}</td>
-              <td class="right">
-                <TimeIn ns={short.work_ns} unit={unit} />
-              </td>
-              <td class="right">
-                <TimeIn ns={short.call_ns} unit={unit} />
-              </td>
-            </tr>
-          </tfoot>
-        </>
-      )}
+      <PlainHead titles={["Op", ...atRight("Launches", `Work (${unit.name})`, `Calls (${unit.name})`)]} />
+      <tbody>
+        {short.ops.slice(0, SHOWN).map(({ op, op_id: id, launches: count, work_ns: work, call_ns: call }) => (
+          <tr key={`${id} ${op}`}>
+            <td>
+              {id === "" ? (
+                <FittingPath path={op} />
+              ) : (
+                <ViewLink class="link-button" to={showingOp("ops", id)}>
+                  <FittingPath path={op} id={id} />
+                </ViewLink>
+              )}
+            </td>
+            <td class="right number">{formatCount(count)}</td>
+            <td class="right">
+              <TimeIn ns={work} unit={unit} />
+            </td>
+            <td class="right">
+              <TimeIn ns={call} unit={unit} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <td>All</td>
+          <td class="right number">{formatCount(short.launches)}</td>
+          <td class="right">
+            <TimeIn ns={short.work_ns} unit={unit} />
+          </td>
+          <td class="right">
+            <TimeIn ns={short.call_ns} unit={unit} />
+          </td>
+        </tr>
+      </tfoot>
     </table>
   );
 }

@@ -1,41 +1,24 @@
 /** Why the GPU waits, at the place and moment: the tracks of a window, what is selected in it, and its gaps as tables. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import {
-  fetchMoment,
-  fetchNextGap,
-  fetchTable,
-  fetchTimeline,
-  fetchTimelineItem,
-  fetchTimelineHits,
-  fetchTimelineItemAt,
-  fetchTimelineSearch,
-  fetchTimelineWindow,
-} from "../../api/client";
+import { fetchMoment, fetchTimeline, fetchTimelineItem, fetchTimelineItemAt } from "../../api/client";
 import { Choice } from "../../components/choice";
 import { LeftOut } from "../../components/left_out";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
-import { Tracks } from "../../components/timeline/tracks";
+import { linesOf } from "../../components/timeline/lines";
+import { Tracks, type Place } from "../../components/timeline/tracks";
 import { useWindow } from "../../components/timeline/use_window";
+
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl, useUrlSet, writeSoon } from "../../frame/url";
-import { useDiagnosis } from "../../frame/use_diagnosis";
+import { useDiagnosis, useMainDevice } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import type {
-  Beside,
-  DashboardResponse,
-  IterationRow,
-  IterationWindow,
-  TimelineGap,
-  TimelineItem,
-  TimelineOverview,
-} from "../../api/types";
+import type { Beside, DashboardResponse, IterationRow, TimelineItem, TimelineOverview } from "../../api/types";
 import { gapInWords } from "../../model/gap";
 import { whyNoKernels } from "../../model/headline";
-import { mainDevice } from "../../model/parts";
 import {
   anchorIn,
   around,
@@ -43,9 +26,9 @@ import {
   iterationIn,
   panned,
   rowsOf,
-  shownAtFirst,
   stepOf,
-  threadNumbers,
+  threadNames,
+  toldOf,
   within,
   withoutEmptyHost,
   zoomed,
@@ -54,20 +37,18 @@ import {
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
 import { Details } from "./details";
+import { findCall, findGap } from "./finding";
 import { GapTables } from "./gap_tables";
 import { HandOver } from "./hand_over";
 import { Headline, Legend } from "./headline";
-import { Keys } from "./keys";
+import { Keys, useKeys } from "./keys";
 import { Launches } from "./launches";
 import { Minimap } from "./minimap";
 import { Selection } from "./selection";
+import { useSearch } from "./use_search";
+import { useSelected } from "./use_selected";
+import { useSums } from "./use_sums";
 import { WindowBar } from "./window_bar";
-
-/** Threads whose calls are searched for one that blocks. */
-const MOST_THREADS = 6;
-/** Tracks whose items have names to search for, and how many of them the server takes. */
-const SEARCHED = /^(?:stream|op|range)$/;
-const MOST_SEARCHED = 64;
 
 export function Timeline({ data }: { data: DashboardResponse }) {
   const { profile, round } = useScope();
@@ -149,12 +130,8 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const ofDashboard = useMainDevice();
   const main = wholeNumber(url["timeline.gpu"]) ?? ofDashboard;
   const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(",")), main), [overview, folded, main]);
-  const threads = useMemo(() => threadNumbers(overview.tracks), [overview]);
+  const threads = useMemo(() => threadNames(overview.tracks), [overview]);
   const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
-  const named = useMemo(
-    () => rows.flatMap(({ kind, track }) => (SEARCHED.test(kind) ? [track] : [])).slice(0, MOST_SEARCHED),
-    [rows],
-  );
   const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
   // The rows of the host are many: where none of them has anything, one says so.
   const drawn = useMemo(() => withoutEmptyHost(rows, rest, answer), [rows, rest, answer]);
@@ -164,22 +141,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     // eslint-disable-next-line react-hooks/exhaustive-deps -- told once
   }, [replaced]);
 
-  const detail = useQuery<{ item: TimelineItem } | { gap: TimelineGap }>(
-    selected === null ? null : `${profile} ${round} ${JSON.stringify(selected)}`,
-    async (signal) =>
-      selected !== null && "item" in selected
-        ? { item: await fetchTimelineItem(profile, selected.item, signal) }
-        : fetchMoment(profile, selected?.device ?? 0, selected?.at ?? 0, signal),
-  );
-  // Until the next one is known the last one stays, and the focus in it.
-  const shown = selected === null || (detail.error !== null && !detail.loading) ? null : detail.data;
-  const gap = shown !== null && "gap" in shown ? shown.gap : null;
-  const item = shown !== null && "item" in shown ? shown.item : null;
-  const extent = gap ?? item;
-  const marked = useMemo(
-    () => (extent === null ? [] : [{ from: extent.start, to: extent.start + extent.duration }]),
-    [extent],
-  );
+  const { gap, item, extent, marked, error: detailError } = useSelected(selected);
   const lines = useMemo(() => linesOf(gap?.ended_by ?? item, drawn), [gap, item, drawn]);
 
   const devices = rows.flatMap(({ kind, device }) => (kind === "idle" && device !== undefined ? [device] : []));
@@ -190,37 +152,12 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
       ? rest
       : { from: Math.floor(dragged.from), to: Math.max(Math.ceil(dragged.to), Math.floor(dragged.from) + 1) },
   );
-  const sums = useQuery(
-    activity === undefined ? null : `${profile} ${round} ${range.from} ${range.to} ${activity.id}`,
-    (signal) => fetchTimelineWindow(profile, range, 1, [activity?.id ?? 0], signal),
-  ).data;
-  const known = sums?.parts[String(device)] ?? null;
-  const parts = known ?? {};
+  const { sums, ofWindow } = useSums(device, activity?.id, rest, dragged === null ? null : range);
 
-  /** As the table of gaps has it; null where the window has none. */
-  const longestGap = async (of: number, signal: AbortSignal): Promise<TimelineGap | null> => {
-    const links = { from: String(view.from), to: String(view.to), device: String(of) };
-    const asked = { table: "gaps", offset: 0, limit: 1, sort: "-duration_ns", search: "", where: {}, links };
-    const { rows: found } = await fetchTable({ ...scope, profile, ...asked }, signal);
-    const start = found[0]?.start_ns;
-    if (typeof start !== "number") return null;
-    const there = await fetchMoment(profile, of, start, signal);
-    return "gap" in there ? there.gap : null;
-  };
   const nextGap = (forwards: boolean): void => {
     const of = gap?.device ?? device;
     if (of === null) return;
-    const at = gap === null ? (forwards ? view.from : view.to) : forwards ? gap.start + gap.duration : gap.start;
-    const least = Math.round((view.to - view.from) / Math.max(width, 1));
-    const { signal } = new AbortController();
-    const ask = (longest: number): Promise<TimelineGap | null> =>
-      fetchNextGap(profile, of, at, forwards, longest, signal);
-    // The first one is the longest of this window, which is what the headline is about; then those that can be seen, then all.
-    const begin = async (): Promise<TimelineGap | null> => {
-      const first = gap === null ? await longestGap(of, signal) : null;
-      return first ?? (await ask(least)) ?? ask(0);
-    };
-    begin().then(
+    findGap({ scope: { ...scope, profile }, device: of, view, width, gap, forwards }).then(
       (next) => {
         if (next === null) {
           setSaid("No further gap.");
@@ -256,68 +193,27 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const showBeside = (next: Beside | null | undefined): void => {
     if (next) reveal(next, next.id === null ? { device: extent?.device ?? 0, at: next.start } : { item: next.id });
   };
-  /** The call of this name at a moment, of the threads that launch most. */
   const pickCall = (name: string, at: number): void => {
-    const threads = overview.tracks
-      .filter(({ kind }) => kind === "call")
-      .sort((a, b) => b.launches - a.launches)
-      .slice(0, MOST_THREADS);
-    const { signal } = new AbortController();
-    Promise.all(threads.map(({ id }) => fetchTimelineItemAt(profile, id, at, 0, signal))).then(
-      (shown) => {
-        const next = shown.find((each) => each?.name === name && each.start <= at && at < each.start + each.duration);
+    findCall(profile, overview.tracks, name, at).then(
+      (next) => {
         if (next) reveal(next, { item: next.id });
         else setSaid(`${name} is not on the timeline.`);
       },
       () => setSaid(`${name} could not be found.`),
     );
   };
-  const search = useRef<HTMLInputElement>(null);
-  const [searched, setSearched] = useState("");
-  const found = useQuery(
-    searched === "" || width < 1 || named.length === 0
-      ? null
-      : `${profile} ${round} ${rest.from} ${rest.to} ${width} ${named.join(" ")} ${searched}`,
-    (signal) => fetchTimelineHits(profile, searched, rest, Math.round(width), named, signal),
-  );
-  // Those of the last letters stay until the next are known.
-  const hits = searched === "" || found.error !== null ? null : found.data;
-  const listed = hits?.listed ?? [];
-  const place = listed.findIndex(({ id }) => id === item?.id);
-  /** To the next hit of the window, or the one before; behind its last one to the next of the whole recording. */
-  const find = (text: string, by: 1 | -1): void => {
-    if (text.trim() === "") return;
-    setSaid("");
-    setSearched(text.trim());
-    const known = text.trim() === searched && !found.loading ? listed[place < 0 ? 0 : place + by] : undefined;
-    if (known !== undefined) {
-      select({ item: known.id });
-      return;
-    }
-    if (by < 0) {
-      setSaid("No earlier one in this window.");
-      return;
-    }
-    const at = item === null ? view.from : item.start + 1;
-    fetchTimelineSearch(profile, text, at, new AbortController().signal).then(
-      (next) => {
-        if (next === null) setSaid(`Nothing is called "${text}".`);
-        else reveal(next, { item: next.id });
-      },
-      () => setSaid("The search failed."),
-    );
-  };
+  const searching = useRef<HTMLInputElement>(null);
+  const { hits, counted, search, find } = useSearch({ rows, rest, width, item, select, reveal, say: setSaid });
   /** What is too narrow to be listed; else, on a stream, the gap of its GPU, if nothing else runs then. */
-  const pick = (row: TrackRow, at: number, slack: number): void => {
+  const pick = (row: TrackRow, place: Place): void => {
     setDragged(null);
     const { signal } = new AbortController();
-    const moment = Math.round(at);
-    fetchTimelineItemAt(profile, row.track, moment, slack, signal)
+    fetchTimelineItemAt(profile, row.track, place, signal)
       .then(async (next): Promise<Selected | null> => {
         if (next !== null) return { item: next.id };
         if (row.kind !== "stream" || row.device === undefined) return null;
-        return "gap" in (await fetchMoment(profile, row.device, moment, signal))
-          ? { device: row.device, at: moment }
+        return "gap" in (await fetchMoment(profile, row.device, place.at, signal))
+          ? { device: row.device, at: place.at }
           : null;
       })
       .then(select, () => setSaid("What is there could not be found."));
@@ -355,24 +251,13 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     else if (key === "p" || key === "P") nextGap(false);
     else if (key === ",") showBeside(extent?.before);
     else if (key === ".") showBeside(extent?.after);
-    else if (key === "/") search.current?.focus();
+    else if (key === "/") searching.current?.focus();
     else if (key === "?") setHelping(true);
     else if (key === "Escape") clear();
     else return false;
     return true;
   };
-  const latest = useRef(act);
-  latest.current = act;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const target = event.target as Element;
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (target.closest("input, textarea, select, dialog, [role=grid], [contenteditable]") !== null) return;
-      if (latest.current(event.key)) event.preventDefault();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
-  }, []);
+  useKeys(act);
 
   // A row of a table leads to its gap, which is told above.
   const tracksBox = useRef<HTMLDivElement>(null);
@@ -394,13 +279,16 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     });
   }, [row, rest, whole]);
   const here = iterationIn(list, rest);
-  // As the headline: without marks from the first GPU work on, else without a warm-up that would take most of the width;
-  // unless one looks at what is outside.
-  const [first, last] = [aggregated[0]?.iteration ?? 0, aggregated.at(-1)?.stop_iteration ?? 0];
-  const own = list.filter(({ iteration }) => iteration >= first && iteration <= last);
-  const theirs = { from: own[0]?.start ?? whole.from, to: own.at(-1)?.stop ?? whole.to };
-  const told = isMarked ? shownAtFirst(theirs, whole) : theirs;
+  const told = toldOf(list, aggregated, isMarked, whole);
+  // Unless one looks at what is outside.
   const mapped = useStable({ from: Math.min(told.from, view.from), to: Math.max(told.to, view.to) });
+  /** Where the time of the sentence lies. */
+  const placeOf = (range: View): string => {
+    const own = iterationIn(list, range);
+    if (own !== null) return isMarked ? `of iteration ${own.iteration}` : "recorded";
+    const outer = isMarked ? iterationAround(list, range) : null;
+    return outer === null ? "of this window" : `of this window, in iteration ${outer.iteration}`;
+  };
   const announced =
     gap !== null
       ? gapInWords(gap, rest, matrixUnit)
@@ -425,11 +313,9 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
       )}
       {device !== null && (
         <Headline
-          parts={known}
+          sums={sums}
           unit={matrixUnit}
-          range={dragged === null ? rest : range}
-          dragged={dragged !== null}
-          of={placeOf(here, isMarked ? iterationAround(list, rest) : null, isMarked)}
+          placeOf={placeOf}
           device={devices.length > 1 ? device : null}
           scope={{ ...scope, profile }}
         />
@@ -457,15 +343,17 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
           whole={mapped}
           onView={show}
         />
-        <LeftOut mapped={mapped} whole={whole} onWhole={() => show(whole)} />
+        <div class={told.from > whole.from || told.to < whole.to ? "timeline-left-out-room" : ""}>
+          <LeftOut mapped={mapped} whole={whole} onWhole={() => show(whole)} />
+        </div>
         <WindowBar
           act={act}
           step={step}
           show={show}
           find={find}
-          onSearch={setSearched}
-          hits={hits === null || found.loading ? null : { count: hits.count, place }}
-          searching={search}
+          onSearch={search}
+          hits={counted}
+          searching={searching}
           iterations={overview.iterations}
           here={isMarked ? here : null}
           inside={iterationAround(list, rest)}
@@ -500,7 +388,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
             onDrag={setDragged}
             onFold={toggleFold}
           />
-          <Legend unit={matrixUnit} parts={parts} />
+          <Legend unit={matrixUnit} parts={sums?.parts ?? {}} listed={ofWindow} />
           {(selected !== null || dragged !== null) && (
             <aside aria-label="Details">
               {dragged !== null && (
@@ -513,7 +401,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
                   }}
                 />
               )}
-              {dragged === null && detail.error !== null && <ErrorBox error={detail.error} />}
+              {dragged === null && detailError !== null && <ErrorBox error={detailError} />}
               {dragged === null && extent !== null && (
                 <Details
                   of={extent}
@@ -537,7 +425,13 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
       </Panel>
       {device !== null && (
         <>
-          <GapTables links={links} device={devices.length > 1 ? device : null} isMarked={isMarked} />
+          <GapTables
+            links={links}
+            device={devices.length > 1 ? device : null}
+            isMarked={isMarked}
+            gap={gap === null ? "" : `${gap.device}:${Math.max(gap.start, range.from)}`}
+            group={selected !== null && "at" in selected ? `${selected.device}:${selected.at}` : ""}
+          />
           <Launches device={device} range={range} />
         </>
       )}
@@ -546,36 +440,8 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   );
 }
 
-/** The GPU that the Dashboard speaks of; null until it is known. */
-function useMainDevice(): number | null {
-  const diagnosis = useDiagnosis().data;
-  const [id] = (diagnosis === null ? null : mainDevice(diagnosis)) ?? [];
-  return id === undefined ? null : Number(id);
-}
-
-/** Where the time of the sentence lies. */
-function placeOf(here: IterationWindow | null, around: IterationWindow | null, isMarked: boolean): string | null {
-  if (here !== null) return isMarked ? `of iteration ${here.iteration}` : "recorded";
-  return around === null ? null : `of this window, in iteration ${around.iteration}`;
-}
-
 /** The same object while its times are the same. */
 function useStable(view: View): View {
   const { from, to } = view;
   return useMemo(() => ({ from, to }), [from, to]);
-}
-
-/** From the op to the call, and from the call to the work. */
-function linesOf(
-  item: TimelineItem | null,
-  rows: readonly { track: number; kind: string }[],
-): { from: number; fromRow: number; to: number; toRow: number }[] {
-  const call = item?.call ?? null;
-  const row = (track: number | undefined): number => rows.findIndex((each) => each.track === track);
-  if (item === null || call === null) return [];
-  const op = item.op ?? null;
-  return [
-    { from: call.start, fromRow: row(call.track), to: item.start, toRow: row(item.track) },
-    ...(op === null ? [] : [{ from: call.start, fromRow: row(op.track), to: call.start, toRow: row(call.track) }]),
-  ].filter(({ fromRow, toRow }) => fromRow >= 0 && toRow >= 0);
 }
