@@ -193,6 +193,22 @@ def test_reaggregation_survives_a_refresh(opened: Page, own: TensorBoard) -> Non
     assert [each["id"] for each in own.dashboard("run")["aggregations"]] == [1]
 
 
+def test_what_was_just_made_is_never_called_deleted(opened: Page) -> None:
+    """Success is told once the list that has it is there: not for a moment the opposite."""
+    opened.evaluate("""() => {
+      window.said = [];
+      new MutationObserver(() => window.said.push(document.body.innerText)).observe(
+        document.body, {subtree: true, childList: true, characterData: true});
+    }""")
+    opened.get_by_label("Select Iter Stop").fill("4")
+    opened.get_by_role("button", name="Reaggregate", exact=True).click()
+    opened.get_by_role("dialog").get_by_role("button", name="Reaggregate").click()
+    banner = opened.get_by_role("region", name="Re-aggregation")
+    expect(banner).to_contain_text("Success!")
+    expect(banner.get_by_role("button", name="Show it")).to_be_visible()
+    assert not opened.evaluate("window.said.some((text) => text.includes('has been deleted'))")
+
+
 def test_a_second_tab_sees_it_and_others_do_not(opened: Page, own: TensorBoard) -> None:
     """Another tab shows the job; another user's browser does not, but has the aggregation in its menu."""
     opened.get_by_label("Select Iter Stop").fill("4")

@@ -173,6 +173,7 @@ export function App() {
                   <JobBanners
                     profile={ready}
                     aggregations={data?.aggregations ?? []}
+                    fresh={!query.loading}
                     shown={data?.aggregation ?? null}
                   />
                 )}

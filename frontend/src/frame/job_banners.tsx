@@ -21,23 +21,25 @@ function requestText({ kind, request }: Job): string {
 interface JobBannersProps {
   profile: string;
   aggregations: readonly Aggregation[];
+  /** Whether no newer list is on its way: an older one lacks what was just made. */
+  fresh: boolean;
   shown: number | null;
 }
 
-export function JobBanners({ profile, aggregations, shown }: JobBannersProps) {
+export function JobBanners({ profile, aggregations, fresh, shown }: JobBannersProps) {
   const { mine } = useMyJobs();
   // A deletion that went well shows by itself: the entry is gone.
   const reported = mine.filter(({ kind, state }) => kind === "aggregate" || state === "failed" || state === "queued");
   return (
     <>
       {reported.map((job) => (
-        <JobBanner key={job.id} job={job} profile={profile} aggregations={aggregations} shown={shown} />
+        <JobBanner key={job.id} job={job} profile={profile} {...{ aggregations, fresh, shown }} />
       ))}
     </>
   );
 }
 
-function JobBanner({ job, profile, aggregations, shown }: JobBannersProps & { job: Job }) {
+function JobBanner({ job, profile, aggregations, fresh, shown }: JobBannersProps & { job: Job }) {
   const { dismiss, reload } = useMyJobs();
   const [error, setError] = useState("");
   const text = requestText(job);
@@ -46,7 +48,9 @@ function JobBanner({ job, profile, aggregations, shown }: JobBannersProps & { jo
       <Icon name="close" />
     </button>
   );
-  if (isActive(job)) {
+  const here = aggregations.some(({ id }) => id === job.aggregation);
+  const isKnown = here || fresh;
+  if (isActive(job) || (job.state === "done" && !isKnown)) {
     const queued = job.state === "queued";
     const cancel = (): void => {
       cancelAggregation(profile, job.id).then(reload, (failure: unknown) => setError(asApiError(failure).message));
@@ -61,14 +65,13 @@ function JobBanner({ job, profile, aggregations, shown }: JobBannersProps & { jo
         </div>
         <Progress fraction={job.progress?.fraction ?? null} label="Re-aggregation" />
         <p class="muted">You can go on using the pages meanwhile, and leave or reload this one.</p>
-        <button type="button" class="button" onClick={cancel}>
+        <button type="button" class="button" disabled={job.state === "done"} onClick={cancel}>
           Cancel
         </button>
       </section>
     );
   }
   if (job.state === "done") {
-    const here = aggregations.some(({ id }) => id === job.aggregation);
     return (
       <section class="banner banner-success" aria-label="Re-aggregation">
         <Icon name="check" />

@@ -118,6 +118,7 @@ export interface Caption<Bar> {
 
 const CAPTION_LINE = 12;
 const CAPTION_GAP = 5;
+const CAPTION_LIFT = 16;
 /** Of half its width. */
 const NEAR = [0, 0.5, -0.5] as const;
 
@@ -147,16 +148,20 @@ export function captions<Bar extends CaptionedBar>(
       { lines: bar.lines, asides: NEAR },
       // A short one may stand further aside: nobody takes it for that of another bar.
       { lines: bar.lines.slice(0, 1), asides: [...NEAR, 1, -1] },
+      // Of one that goes on beyond the scale nothing else tells how long it is: above what is taken beside it.
+      ...(bar.top <= 0 ? [{ lines: bar.lines.slice(0, 1), asides: [...NEAR, 1, -1], lift: CAPTION_LIFT }] : []),
     ]
-      .flatMap(({ lines, asides }) => {
-        const half = Math.max(...lines.map(widthOf), 1) / 2;
-        const bottom = bar.top - CAPTION_GAP;
-        const top = bottom - CAPTION_LINE * lines.length;
-        return asides.map((aside) => {
-          const x = Math.min(Math.max(middle + aside * half, half), plotWidth - half);
-          return { bar, lines, x, box: { left: x - half - 2, right: x + half + 2, top, bottom } };
-        });
-      })
+      .flatMap(
+        ({ lines, asides, lift = 0 }: { lines: readonly string[]; asides: readonly number[]; lift?: number }) => {
+          const half = Math.max(...lines.map(widthOf), 1) / 2;
+          const bottom = bar.top - CAPTION_GAP - lift;
+          const top = bottom - CAPTION_LINE * lines.length;
+          return asides.map((aside) => {
+            const x = Math.min(Math.max(middle + aside * half, half), plotWidth - half);
+            return { bar, lines, x, box: { left: x - half - 2, right: x + half + 2, top, bottom } };
+          });
+        },
+      )
       .find(({ box }) => isFree(box));
     if (found !== undefined) placed.push(found);
   }

@@ -61,6 +61,10 @@ describe("captions of bars", () => {
     const grip = { left: 0, right: 18, top: -20, bottom: 0 };
     const first = bar(0, 0, "9 ms");
     expect(captions([first], [grip, first], 400, letters)[0]?.box.left).toBeGreaterThanOrEqual(18);
+    // Of one that goes on beyond the scale the length is told in any case.
+    const between = bar(18, 0, "+137 ms, warm-up", "launching");
+    const grips = [grip, { left: 60, right: 200, top: -20, bottom: 0 }];
+    expect(captions([between], [...grips, between], 400, letters)[0]).toMatchObject({ lines: ["+137 ms, warm-up"] });
   });
 });
 

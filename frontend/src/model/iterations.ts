@@ -121,6 +121,9 @@ const SKEWED = 0.2;
 
 export const isFarFrom = (median: number, mean: number): boolean => Math.abs(median - mean) > SKEWED * mean;
 
+/** Whether a mean is so far above the median that hardly any iteration takes as long: `few_make_the_mean` of `diagnosis/windows.py`. */
+export const fewMakeTheMean = (mean: number, median: number): boolean => 2 * mean >= 3 * median;
+
 /** The median duration of the aggregated bars, of all where none is; 0 without any. */
 export function medianNs(rows: readonly Wall[]): number {
   return medianOf(profiledOrAll(rows).map(({ duration_ns: wall }) => wall));

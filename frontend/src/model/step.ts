@@ -136,6 +136,14 @@ function numberOf(diagnosis: Diagnosis, data: DashboardResponse): (index: number
 export const isWarmUp = (iteration: number, diagnosis: Diagnosis, data: DashboardResponse): boolean =>
   diagnosis.typical.why.includes("warm_up") && iteration < numberOf(diagnosis, data)(diagnosis.typical.start);
 
+/** How long CUDA graphs that were recorded as a whole run in an iteration, on the GPU that computes least; 0 where it is not known. */
+export function graphTimeOf(diagnosis: Diagnosis, data: DashboardResponse, iteration: number): number {
+  const main = mainDevice(diagnosis);
+  const number = numberOf(diagnosis, data);
+  const own = diagnosis.iterations.find(({ index }) => number(index) === iteration);
+  return main === null ? 0 : (own?.devices[main[0]]?.of_which_graph_ns ?? 0);
+}
+
 /** The parts of each iteration on the GPU that computes least; null where none did any work. */
 export function partsByIteration(diagnosis: Diagnosis, data: DashboardResponse): PartsByIteration | null {
   const main = mainDevice(diagnosis);

@@ -43,6 +43,9 @@ const TOP = 34;
 const BOTTOM = 36;
 const HEIGHT = 218;
 
+/** Above the highest bar, of which a frame and what is said of it would touch the ceiling. */
+const HEADROOM = 1.08;
+
 /** A press that moves less than this is a click. */
 const CLICK_PIXELS = 4;
 
@@ -99,7 +102,7 @@ export function Bars(props: BarsProps) {
   const highest = Math.min(tallest(rows, hidden), longestShown(data.rows.map(meanBar)));
   const unit = axisUnit(highest);
   const marks = ticks(highest / unit.size);
-  const topNs = Math.max((marks.at(-1) ?? 0) * unit.size, 1);
+  const topNs = Math.max((marks.at(-1) ?? 0) * unit.size, highest * HEADROOM, 1);
   const median = medianNs(data.rows.map(meanBar));
   const current = placed.find(({ row }) => row.iteration === active);
   const chosen = placed.find(({ row }) => String(row.iteration) === selected);

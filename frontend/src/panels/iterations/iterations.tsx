@@ -18,7 +18,7 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { barParts, colourOfClass, type Bar, type BarClass, type IterationRow } from "../../model/iterations";
 import { mainDevice } from "../../model/parts";
-import { isWarmUp, splitRows, stepOf, type Step } from "../../model/step";
+import { graphTimeOf, isWarmUp, splitRows, stepOf, type Step } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { excesses } from "../../model/spread";
 import { Bars, plotWidthOf } from "./bars";
@@ -90,7 +90,12 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
         diagnosis={diagnosis.data}
         whole={{ from: iterations.first, to: iterations.last + 1 }}
       />
-      <SelectedIteration data={data} rows={rows ?? iterations.rows} allowed={allowed} />
+      <SelectedIteration
+        data={data}
+        graphsIn={(number) => (diagnosis.data === null ? 0 : graphTimeOf(diagnosis.data, data, number))}
+        rows={rows ?? iterations.rows}
+        allowed={allowed}
+      />
     </div>
   );
 }

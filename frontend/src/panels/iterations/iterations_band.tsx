@@ -7,7 +7,7 @@ import { classLabel } from "../../components/iteration_parts";
 import { formatCount } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { leavesOut, saidOf } from "../../model/answer";
-import { isFarFrom, medianOf } from "../../model/iterations";
+import { fewMakeTheMean, isFarFrom, medianOf } from "../../model/iterations";
 import { oddOne } from "../../model/spread";
 import { splitRows, type Step } from "../../model/step";
 import { overIn } from "./bars";
@@ -29,6 +29,7 @@ export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBan
   const lengths = rows.filter(({ profiled }) => profiled).map(({ duration_ns: ns }) => ns);
   const median = medianOf(lengths);
   const isSkewed = mean !== null && isFarFrom(median, mean);
+  const isOfFew = mean !== null && !binned && lengths.length > 1 && fewMakeTheMean(mean, median);
   const time = (
     <strong class="nowrap" data-tip={readableAndExact(mean ?? wall)}>
       {formatDuration(mean ?? wall)}
@@ -49,19 +50,34 @@ export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBan
   return (
     <header class="headline">
       <h2>
-        {(count ?? 0) > 1 ? "An" : "The"} iteration takes {time}
-        {(count ?? 0) > 1 && " on average"}
-        {!binned && lengths.length > 1 && (
+        {isOfFew ? (
           <>
-            , {isSkewed && `median ${formatDuration(median)}, `}from {formatDuration(Math.min(...lengths))} to{" "}
-            {formatDuration(Math.max(...lengths))}
+            Half of the iterations take up to{" "}
+            <strong class="nowrap" data-tip={readableAndExact(median)}>
+              {formatDuration(median)}
+            </strong>
+            ; all take {formatDuration(Math.min(...lengths))} to {formatDuration(Math.max(...lengths))},{" "}
+            {formatDuration(mean)} on average
+          </>
+        ) : (
+          <>
+            {(count ?? 0) > 1 ? "An" : "The"} iteration takes {time}
+            {(count ?? 0) > 1 && " on average"}
+            {!binned && lengths.length > 1 && (
+              <>
+                , {isSkewed && `median ${formatDuration(median)}, `}from {formatDuration(Math.min(...lengths))} to{" "}
+                {formatDuration(Math.max(...lengths))}
+              </>
+            )}
           </>
         )}
         .
       </h2>
       <p class="model-line">
         <span>
-          {diagnosis !== null && step !== null && `${saidOf(diagnosis, step)} `}
+          {diagnosis !== null &&
+            step !== null &&
+            `${isOfFew && odd !== null ? withoutMean(saidOf(diagnosis, step)) : saidOf(diagnosis, step)} `}
           {odd !== null && (
             <>
               Iteration {formatCount(odd.iteration)} is {overIn(odd, classLabel(data))}.{" "}
@@ -75,3 +91,6 @@ export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBan
     </header>
   );
 }
+
+/** What is said of iterations, without the sentence that tells the median and the longest: the headline tells one, the next sentence the other. */
+const withoutMean = (said: string): string => said.replace(/ ?Long ones make the mean: .*$/, "");

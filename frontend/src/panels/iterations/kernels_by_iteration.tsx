@@ -18,6 +18,7 @@ export function KernelsByIteration({ iteration, where, empty }: OfIteration) {
       title={`Kernels Launched in ${where}`}
       noun="kernels"
       links={{ iteration }}
+      pageSize={10}
       empty={empty}
       selectable
     />

@@ -15,6 +15,7 @@ export function KernelsByName({ iteration, where, empty, only }: KernelsByNamePr
       name="nkernels"
       title={`Kernels Launched in ${where} by Name`}
       noun="kernels"
+      pageSize={10}
       // Of no group: those too that have no path, such as kernels whose launch was not recorded.
       links={only ? { group: "" } : { iteration }}
       empty={empty}

@@ -43,13 +43,15 @@ export function useSelected(data: DashboardResponse): string {
 
 interface SelectedIterationProps {
   data: DashboardResponse;
+  /** How long CUDA graphs that were recorded as a whole run in an iteration, on one GPU; 0 where it is not known. */
+  graphsIn: (iteration: number) => number;
   /** All iterations, with the parts of their time as the chart shows them. */
   rows: readonly IterationRow[];
   /** Whether this server aggregates anew. */
   allowed: boolean;
 }
 
-export function SelectedIteration({ data, rows, allowed }: SelectedIterationProps) {
+export function SelectedIteration({ data, graphsIn, rows, allowed }: SelectedIterationProps) {
   const by = chosenOf(GROUPINGS, useUrl()["iters.by"]);
   const iteration = useSelected(data);
   const only = data.performance.profiled_iterations === 1;
@@ -59,9 +61,13 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
   const row = rows.find(({ iteration: first, stop_iteration: last }) => first <= +iteration && +iteration <= last);
   const single = row?.count === 1 ? row : undefined;
   const odd = overIn(excesses(rows).get(Number(iteration)), classLabel(data));
-  const isMedian = rows.length > 1 && formatDuration(single?.duration_ns) === formatDuration(medianNs(rows));
-  const about = isMedian ? "the median" : odd;
+  const median = formatDuration(medianNs(rows));
+  const isMedian = rows.length > 1 && formatDuration(single?.duration_ns) === median;
+  // Of an even number of iterations none need be the median: one of the two beside it is shown at first.
+  const isNearest = rows.length > 1 && single !== undefined && iteration === medianIteration(rows);
+  const about = isMedian ? "the median" : odd !== "" ? odd : isNearest ? `nearest the median of ${median}` : "";
   const empty = withoutKernels(single);
+  const graphs = gpus === 1 ? graphsIn(Number(iteration)) : 0;
   const tools = useOneStop<HTMLDivElement>();
   return (
     <>
@@ -93,7 +99,10 @@ export function SelectedIteration({ data, rows, allowed }: SelectedIterationProp
                   to={(id) => ({ "iters.by": id === "name" ? null : id })}
                 />
                 <span class="muted">
-                  {unknownWork(data).graphs && "Without those inside CUDA graphs that were recorded as a whole. "}
+                  {unknownWork(data).graphs &&
+                    (graphs > 0
+                      ? `Without those inside CUDA graphs that were recorded as a whole, which run for ${formatDuration(graphs)}: shares are of the kernels listed. `
+                      : "Without those inside CUDA graphs that were recorded as a whole. ")}
                   {gpus > 1 && `Times are sums over ${formatCounted(gpus, "GPU")}. `}
                   {!whole && (
                     <>
