@@ -60,7 +60,7 @@ def test_the_window_moves_by_keys_and_the_tables_follow(page: Page, tensorboard:
 
 
 def test_the_tracks_stay_where_they_are_while_the_window_moves(page: Page, tensorboard: TensorBoard) -> None:
-    """However long the sentence above them is, and whether what is not shown is told: zooming holds what is under it."""
+    """However long the sentence above them is, and whether what is not shown is told: zooming holds what is there."""
     opened(page, tensorboard, "amp")
     canvas, head = page.locator(".timeline-page canvas"), page.locator(".timeline-head")
     expect(head).to_contain_text("of iteration")
