@@ -133,7 +133,7 @@ def test_ranks_are_looked_at_closer(page: Page, many: TensorBoard) -> None:
     page.mouse.up()
     expect(page).to_have_url(re.compile(r"ranks\.rows=2-5"))
     expect(page).not_to_have_url(re.compile(r"ranks\.(cell|from)"))
-    expect(page.locator(".heat-rows li")).to_have_text(["Rank 1", "Rank 2", "Rank 3", "Rank 4"])
+    expect(page.locator(".heat-rows li")).to_have_text(["Rank 1 (this)", "Rank 2", "Rank 3", "Rank 4"])
     expect(page.locator(".heat-map")).to_contain_text("4 of 12 ranks")
     closer = page.get_by_role("application", name=re.compile("Own delay of 4 rows in 3 columns"))
     page.mouse.move(0, 0)
@@ -149,6 +149,17 @@ def test_ranks_are_looked_at_closer(page: Page, many: TensorBoard) -> None:
     table.get_by_role("button", name="Show all").click()
     expect(table.locator("tbody tr")).to_have_count(12)
     expect(page).not_to_have_url(re.compile(r"ranks\.rows"))
+
+
+def test_delays_are_told_of_an_iteration_as_the_sentence_tells_them(page: Page, many: TensorBoard) -> None:
+    """Beside the bars, too, and tiles say of which iterations they are; the rank that is open is named as such."""
+    page.goto(many.page(run="job/host0", view="gpus"))
+    expect(page.locator(".rank-verdict")).to_contain_text(re.compile(r"Rank 1 .* costs about 1\.\d+\sms of each"))
+    expect(page.locator(".rank-bars li").nth(2).locator(".rank-delay")).to_have_text(re.compile(r"^1\.\d+\sms$"))
+    expect(page.locator(".rank-tiles")).to_contain_text("mean of the ranks in all 3 iterations")
+    expect(page.locator(".heat-rows")).to_contain_text("Rank 1 (this)")
+    page.get_by_text("Cost", exact=True).click()
+    expect(page.get_by_role("application", name=re.compile("^Cost of 12 rows"))).to_be_visible()
 
 
 def test_the_bars_of_all_ranks_are_one_tab_stop(page: Page, many: TensorBoard) -> None:

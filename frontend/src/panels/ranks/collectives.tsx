@@ -175,11 +175,8 @@ function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
             <RankLink job={job} rank={row.last_rank} /> <span class="muted">{formatShare(row.last_fraction)}</span>
           </>
         ) : (
-          <span
-            class="muted"
-            data-tip={`No one rank is clearly last in most: ${rankLabel(job, row.last_rank).toLowerCase()} in ${formatShare(row.last_fraction)}`}
-          >
-            –
+          <span class="muted" data-tip="No one rank is clearly last in most of those at which one was late.">
+            {rankLabel(job, row.last_rank)} {formatShare(row.last_fraction)}, others the rest
           </span>
         )}
       </td>

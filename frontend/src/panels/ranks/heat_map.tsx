@@ -275,7 +275,10 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
   const each = cells.iterations === 1 && inner / columns >= EACH_LABEL;
   const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
   const named = rows.findIndex((row) => job.ranks.rank[row * cells.ranks] === job.verdict.rank);
-  const names = rows.map((row) => rankLabel(job, job.ranks.rank[row * cells.ranks] ?? 0));
+  const names = rows.map((row) => {
+    const rank = job.ranks.rank[row * cells.ranks] ?? 0;
+    return `${rankLabel(job, rank)}${rank === job.rank && job.knows_ranks && cells.ranks === 1 ? " (this)" : ""}`;
+  });
   return (
     <div class="heat-map" ref={measureWidth}>
       <div class="heat-body" style={{ height: `${height}px` }}>

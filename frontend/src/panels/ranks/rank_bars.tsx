@@ -30,7 +30,7 @@ export function RankBars({ job }: { job: RankJob }) {
   return (
     <Panel
       title="Ranks"
-      about="From the first to the last GPU work of each rank. High own delay and little waiting: this rank costs time. Much waiting: others cost it time."
+      about="From the first to the last GPU work of each rank. Own delay is the mean of an iteration. High own delay and little waiting: this rank costs time. Much waiting: others cost it time."
       tools={
         <Choice
           label="Bars show"
@@ -77,21 +77,24 @@ interface BarsProps {
 }
 
 function Bars({ job, rows, way, longest }: BarsProps) {
-  const most = Math.max(...job.ranks.own_delay_ns.map((ns) => ns ?? 0), 1);
-  const unit = unitOf(job.ranks.own_delay_ns);
+  // As the sentence above and the heat map tell it.
+  const count = Math.max(job.iterations, 1);
+  const delays = job.ranks.own_delay_ns.map((ns) => (ns === null ? null : ns / count));
+  const most = Math.max(...delays.map((ns) => ns ?? 0), 1);
+  const unit = unitOf(delays);
   return (
     <ul class="rank-bars">
       <li class="rank-head muted" aria-hidden="true">
         <span />
         <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
-        <span>own delay, sum</span>
+        <span>own delay{count > 1 && ", mean"}</span>
       </li>
       {rows.map((row) => {
         const rank = job.ranks.rank[row] ?? 0;
         const parts = partsOf(job, row);
         const window = job.ranks.window_ns[row] ?? 0;
         const whole = way === "share" ? window : longest;
-        const delay = job.ranks.own_delay_ns[row] ?? null;
+        const delay = delays[row] ?? null;
         return (
           <li key={rank} class={rank === job.rank ? "rank-here" : rank === job.verdict.rank ? "rank-named" : undefined}>
             <span class="rank-name">
@@ -122,7 +125,11 @@ function Bars({ job, rows, way, longest }: BarsProps) {
                 ))}
               </span>
             )}
-            <span class="number rank-delay bar-cell" style={{ "--bar": (delay ?? 0) / most }}>
+            <span
+              class="number rank-delay bar-cell"
+              style={{ "--bar": (delay ?? 0) / most }}
+              data-tip={delay === null ? undefined : `In all: ${readableAndExact(job.ranks.own_delay_ns[row] ?? null)}`}
+            >
               {delay === null ? UNKNOWN : withUnit(delay, unit)}
             </span>
           </li>

@@ -147,6 +147,8 @@ function Tiles({ job, marked }: RanksProps) {
   const exposed = job.exposed_communication_fraction;
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
+  const base =
+    job.iterations > 1 ? `mean of the ranks in all ${formatCount(job.iterations)} iterations` : "mean of the ranks";
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
@@ -155,7 +157,7 @@ function Tiles({ job, marked }: RanksProps) {
     },
     {
       value: formatShare(exposed),
-      about: `of the time exposed communication, mean of the ranks${
+      about: `of the time exposed communication, ${base}${
         wait === null
           ? ""
           : `: ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}, the rest waiting`
@@ -164,7 +166,7 @@ function Tiles({ job, marked }: RanksProps) {
     },
     {
       value: formatShare(wait),
-      about: "of the time lost to imbalance, mean of the ranks: waiting for others",
+      about: `of the time lost to imbalance, ${base}: waiting for others`,
       tip: "Waiting for ranks that come later, while nothing is computed, by the time of the iterations.",
     },
   ];
