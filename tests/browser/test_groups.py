@@ -344,22 +344,31 @@ def test_the_graph(page: Page, tensorboard: TensorBoard) -> None:
 
 
 def test_what_is_selected_in_the_graph_stands_beside_its_pane(page: Page, tensorboard: TensorBoard) -> None:
-    """The whole graph is shown beside the pane, and once more where a node is opened."""
+    """The pane that opens moves the graph so far that the node is in sight; boxes and texts keep their size."""
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(tensorboard.page(run="amp", view="modules", groups__as="graph"))
-    page.locator(".headline h2 .link-button").click()
+    nodes = page.locator(".graph-node")
+    expect(nodes.first).to_be_visible()
+    before = nodes.first.locator(".node-box").bounding_box()
+    assert before is not None
+    nodes.locator(".node-box").last.click()
     pane = page.get_by_role("complementary")
     expect(pane).to_be_visible()
-    nodes = page.locator(".graph-node .node-box")
     beside = pane.bounding_box()
     assert beside is not None
 
     def is_in_sight() -> bool:
-        boxes = [box for box in (node.bounding_box() for node in nodes.all()) if box is not None]
-        return bool(boxes) and all(box["x"] >= 0 and box["x"] + box["width"] <= beside["x"] for box in boxes)
+        box = page.locator(".graph-node.selected .node-box").bounding_box()
+        return box is not None and box["x"] >= 0 and box["x"] + box["width"] <= beside["x"]
 
     wait_for(is_in_sight)
+    after = page.locator(".graph-node.selected .node-box").bounding_box()
+    assert after is not None
+    # The legend may take a second line then, and nothing else.
+    assert after["height"] >= 0.95 * before["height"]
     page.get_by_role("button", name="Expand all").click()
-    wait_for(is_in_sight)
+    sizes = "texts => Math.min(...texts.map((text) => text.getBoundingClientRect().height))"
+    assert page.locator(".graph-node text").evaluate_all(sizes) >= 10
 
 
 def test_a_graph_that_does_not_fit_stays_readable_and_can_be_shown_whole(page: Page, tensorboard: TensorBoard) -> None:
@@ -374,6 +383,8 @@ def test_a_graph_that_does_not_fit_stays_readable_and_can_be_shown_whole(page: P
     assert place["height"] > 30
     page.get_by_role("button", name="Fit").click()
     expect(more).to_have_count(0)
+    # Drawn small, a box holds its name alone.
+    expect(page.locator(".graph-node .node-words")).to_have_count(0)
     drawing = page.locator(".graph-body").bounding_box()
     assert drawing is not None
     everything = page.locator(".graph-body svg > g").evaluate("group => group.getBoundingClientRect().toJSON()")

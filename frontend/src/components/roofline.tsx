@@ -98,11 +98,11 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, cause, onS
     roofHeights,
     plotWidth,
   );
-  // From the edge of a dot up to the roof that it could reach.
+  // From the middle of a dot up to the roof that it could reach: what a large dot would hide is seen on it.
   const rises = largest.flatMap((dot, i): Rise[] => {
     const [place, best] = [places[i], rateWithGain(dot, roofs?.memoryPerSecond ?? null)];
-    if (place?.beyond !== null || best === null || placeY(best) > place.y - place.r) return [];
-    return [{ x: place.x, top: Math.max(placeY(best), 0), bottom: place.y - place.r }];
+    if (place?.beyond !== null || best === null || placeY(best) > place.y - LEAST_RISE) return [];
+    return [{ x: place.x, top: Math.max(placeY(best), 0), bottom: place.y }];
   });
   const plot = { width: plotWidth, height: plotHeight };
   const numbers = dotNumbers(largest.length, places, names, roofHeights, plot, rises);
@@ -177,7 +177,10 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, cause, onS
               <Roofs roofs={roofs} names={names} places={places} x={x} y={y} width={plotWidth} height={plotHeight} />
             )}
             {rises.map(({ x: at, top, bottom }, i) => (
-              <line key={i} class="dot-gain" x1={at} x2={at} y1={bottom} y2={top} />
+              <g key={i} class="dot-gain">
+                <path class="dot-rise" d={`M${at} ${bottom}V${top}`} />
+                <path d={`M${at - 5} ${top}h10`} />
+              </g>
             ))}
             {places.map((place, i) =>
               i === active || (shown[i] !== undefined && isSelected(shown[i])) ? (
@@ -252,6 +255,9 @@ const sumOf = (dots: readonly DotGroup[]): number => dots.reduce((sum, { kernel_
 /** `6.48 ms, could gain 3.67`: all of a list in one unit, so that they can be compared. */
 const timeAndGain = ({ kernel_ns: ns, gain_ns: gain }: DotGroup, unit: TimeUnit): string =>
   `${inUnit(ns, unit)} ${unit.name}${gain === null || gain <= 0 ? "" : `, could gain ${inUnit(gain, unit)}`}`;
+
+/** A shorter line would be hidden by its end, px. */
+const LEAST_RISE = 4;
 
 /** So many groups have numbers. */
 const MOST_NUMBERS = 5;

@@ -474,6 +474,7 @@ describe("the sentence about efficiency", () => {
     expect(said({ peaks: [fp32] })).toBe("The model used 25.0 % of the GPU's FP32 peak (4.00 of 16.0 TFLOP/s).");
     expect(said({ peaks: [{ ...fp32, per_second: 8e12 }] }, 2)).toContain("of the GPUs' FP32 peak");
     expect(said({ peaks: [fp16] })).toContain("of the GPU's FP16 Tensor Core peak");
+    expect(said({ peaks: [fp16, { ...fp16, precision: "bf16" }] })).toContain("of the GPU's 16-bit Tensor Core peak");
     // The rates are those of the first share, not of that in kernel time.
     expect(said({}, 1, 0.5)).toContain("(4.00 of 16.0 TFLOP/s); 50.0 % counting kernel time alone.");
   });

@@ -59,7 +59,7 @@ export function whileKernels(rates: Rates, kernels: number | null): WhileKernels
 }
 
 /**
- * "The model used 3.1 % of the GPU's BF16 Tensor Core peak (31 of 989 TFLOP/s); 8.2 % counting kernel time alone." `gpus` are those
+ * "The model used 3.1 % of the GPU's 16-bit Tensor Core peak (31 of 989 TFLOP/s); 8.2 % counting kernel time alone." `gpus` are those
  * in use, `kernels` is all kernel time as a part of the time of the iterations on them: the page counts everything else in it, too.
  */
 export function efficiencySentence(rates: Rates, gpus: number, unit: string, kernels: number | null): Phrase[] {
@@ -111,9 +111,16 @@ const attainable = ({ flops_per_second: rate, mfu_fraction: mfu }: Rates): numbe
 /** A rate is that of one precision if it differs from its peak by less than this part of it. */
 const SAME_RATE = 0.002;
 
-const named = (precisions: readonly string[]): string => [...new Set(precisions.map(precisionLabel))].join(" and ");
+/** In these matrix units compute most. */
+const GOALS: ReadonlySet<string> = new Set(["fp16", "bf16"]);
 
-/** Whose published peak the rates are compared with: `FP32`, `BF16 and FP16 Tensor Core`; empty for a mix of several. */
+/** `FP32`; what is as fast in both 16-bit types is told once. */
+function named(precisions: readonly string[]): string {
+  const all = new Set(precisions);
+  return [...GOALS].every((one) => all.has(one)) ? "16-bit" : [...all].map(precisionLabel).join(" and ");
+}
+
+/** Whose published peak the rates are compared with: `FP32`, `16-bit Tensor Core`; empty for a mix of several. */
 function peakName(rates: Rates, gpus: number, unit: string): string {
   const able = attainable(rates);
   if (able === null) return "";
@@ -131,9 +138,6 @@ function peakName(rates: Rates, gpus: number, unit: string): string {
   const matrix = of("matrix");
   return [matrix === "" ? "" : `${matrix} ${unit}`, of("vector")].filter(Boolean).join(" and ");
 }
-
-/** In 16 bits matrix units compute most. */
-const GOALS: ReadonlySet<string> = new Set(["fp16", "bf16"]);
 
 /** The peak of 16 bits on matrix units, where what was computed is compared with a lower one; null for a mix, and without any. */
 function goalOf(rates: Rates, gpus: number, unit: string): { name: string; most: number; share: number } | null {

@@ -89,14 +89,14 @@ describe("its place", () => {
   });
 
   it("is a little smaller where all fits then, as far as names can be told apart", () => {
-    const tall = { ...small, height: 250 };
+    const tall = { ...small, height: 190 };
     expect(fitted(tall, 300, 200)).toEqual(whole(tall, 300, 200));
     expect(isWhole(tall, fitted(tall, 300, 200), 300, 200)).toBe(true);
   });
 
   it("stays readable where it does not", () => {
     expect(fitted({ ...small, height: 100_000 }, 300, 200).scale).toBe(1);
-    expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.6);
+    expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.84);
     expect(fitted({ ...small, height: 100_000 }, 300, 200).top, "its root is in sight").toBe(16);
   });
 
@@ -148,9 +148,9 @@ it("makes all boxes as wide as the longest name, where there is room", () => {
   const widths = (of: Graph) => [...new Set(of.nodes.map(({ width }) => width))];
   expect(widths(lay(long, 3_000))).toEqual([400]);
   expect(widths(lay(() => 10_000, 10_000))).toEqual([NODE.widest]);
-  const room = 0.85 * (4 * 200 + 48 * 3);
+  const room = 0.84 * (4 * 200 + 40 * 3);
   expect(widths(lay(long, room))[0]).toBeCloseTo(200, -1);
-  expect(lay(long, room).width * 0.85).toBeLessThanOrEqual(room);
+  expect(lay(long, room).width * 0.84).toBeLessThanOrEqual(room);
 });
 
 it("is drawn as high as it is, up to what the page has", () => {

@@ -40,12 +40,12 @@ export interface Graph {
 }
 
 /** `widest` and `narrowest`: a name may be longer, the line of numbers below it is about as long as the latter. */
-export const NODE = { height: 42, narrowest: 150, widest: 420, rest: 30 } as const;
+export const NODE = { height: 42, narrowest: 160, widest: 420, rest: 30 } as const;
 export const GAP_BELOW = 10;
 const PITCH = NODE.height + GAP_BELOW;
 
 /** Between levels: least, and most; longer edges say nothing. */
-const GAP = { least: 48, most: 150 } as const;
+const GAP = { least: 40, most: 150 } as const;
 
 /**
  * Children are placed one below the other, and a parent beside the first of them: where rows are in the order of their times, the chain
@@ -104,7 +104,7 @@ function spread(
   const gaps = Math.max(levels - 1, 1);
   const widest = nodes.reduce((most, { row }) => Math.max(most, wanted(row)), 0);
   // What names take beyond the narrowest shrinks where all of it does not fit, drawn as small as can be read.
-  const fits = (room / READABLE - gaps * GAP.least) / levels;
+  const fits = (room / LEGIBLE - gaps * GAP.least) / levels;
   const width = Math.floor(Math.max(Math.min(widest, fits, NODE.widest), NODE.narrowest));
   const gap = Math.min(Math.max(Math.floor((room - levels * width) / gaps), GAP.least), GAP.most);
   for (const node of nodes) {
@@ -158,12 +158,10 @@ export interface Place {
   top: number;
 }
 
-/** At which boxes are made as wide as their names. */
-const READABLE = 0.85;
 const LARGEST = 1.25;
 
-/** Names can just be told apart. */
-const LEGIBLE = 0.6;
+/** At which boxes are made as wide as their names, and the lines in them are 10 px high. */
+export const LEGIBLE = 0.84;
 
 /**
  * The whole graph in the middle of the view, a small one a quarter as large again; where that would be too small to tell names apart,

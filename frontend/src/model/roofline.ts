@@ -291,7 +291,7 @@ export function dotPlace(right: number, up: number, r: number, width: number, he
   return { x: inX, y: inY, r: 5, beyond: (Math.atan2(inX - x, y - inY) * 180) / Math.PI };
 }
 
-const LARGEST = 18;
+const LARGEST = 12;
 const SMALLEST = 2.5;
 
 /** Radius in pixels: the area grows with the time, but no dot becomes too small to point at. */

@@ -34,7 +34,7 @@ import { usePlace } from "./use_place";
 import { WasteNote } from "./waste_note";
 import { useOneStop } from "../../components/walking";
 
-/** Boxes below one another that can be read at once, and levels beside one another. */
+/** Boxes below one another that can be read at once, and levels: with more, the first view would not hold all of it. */
 const SCREEN = { lines: 10, levels: 4, perRow: false };
 
 const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
@@ -44,6 +44,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   const scope = useScope();
   const { matrixUnit, onGpu } = scope;
   const tools = useOneStop<HTMLElement>();
+  const [measure, width] = useWidth(1200);
   const { tree, query } = useGroupTree("groups", SCREEN);
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
@@ -64,12 +65,12 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
           />
           <PictureMenu title="Compatibility Graph" />
         </header>
-        <div class="graph-and-pane">
+        <div class="graph-and-pane" ref={measure}>
           <div class="graph-main">
             {tree.rows.roots.length === 0 ? (
               <p class="nothing">{nothingShown(tree.filter)}</p>
             ) : (
-              <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
+              <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} full={width} />
             )}
             <Legend
               matrixUnit={matrixUnit}
@@ -147,6 +148,8 @@ interface DrawingProps {
   tree: GroupTree;
   matrixUnit: string;
   onGpu: boolean;
+  /** Its width without a pane, which it is laid out for: a pane that opens moves it, and changes no box. */
+  full: number;
 }
 
 /** From the right of a node to a box, at that height of it. */
@@ -158,7 +161,7 @@ function edgeTo(from: GraphNode, to: { x: number; y: number }, height: number): 
   return `M${x} ${y}C${middle} ${y} ${middle} ${end} ${to.x} ${end}`;
 }
 
-function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
+function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
   const [measure, width] = useWidth(900);
   const [most, setMost] = useState(LEAST_HEIGHT);
   const [focus, setFocus] = useState<string | null>(null);
@@ -180,13 +183,13 @@ function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
     const chain = new Set(chainOf(chosen));
     const isSmall = (row: TreeRow): boolean =>
       row.values[by] < SMALL * time && !chain.has(row) && row.parent !== null && !showsSmall(row.parent);
-    return layOut(rows, isOpen, isSmall, (row) => nodeWidth(row, core, onGpu), width - 32);
+    return layOut(rows, isOpen, isSmall, (row) => nodeWidth(row, core, onGpu), full - 32);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `showsSmall` changes with `isOpen`
-  }, [rows, width, core, onGpu, isOpen, chosen, by, time]);
+  }, [rows, full, core, onGpu, isOpen, chosen, by, time]);
   const [moved, show] = usePlace();
   // Only as high as it needs to be, until the user moves something, which must stay in sight.
-  const height = moved === null ? heightFor(graph, width, LEAST_HEIGHT, most) : most;
-  const first = fitted(graph, width, height);
+  const height = moved === null ? heightFor(graph, full, LEAST_HEIGHT, most) : most;
+  const first = fitted(graph, full, height);
   const place = moved ?? first;
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
@@ -323,6 +326,7 @@ function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
               selected={node.row === tree.selected}
               focused={node === focused}
               chained={chain.has(node.row)}
+              scale={place.scale}
               share={time > 0 ? node.row.values[by] / time : 0}
               onSelect={() => {
                 setFocus(null);

@@ -1,16 +1,18 @@
 import { textWidth } from "../../components/text_width";
 import { formatCount } from "../../format/number";
+import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import {
   compatibilityOf,
   compatibilityText,
+  LEGIBLE,
   NODE,
   type Compatibility,
   type GraphNode,
   type GraphRest,
 } from "../../model/graph_layout";
 import { countedLabel, partTip, shownPath, type TreeRow } from "../../model/tree_row";
-import { knownOf } from "../../model/tree_values";
+import { knownOf, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
 
 const STRIPED = [
   ["not-using", "not_using"],
@@ -41,20 +43,32 @@ interface NodeBoxProps {
   chained: boolean;
   /** Of the time of the whole model. */
   share: number;
+  /** Of the drawing. */
+  scale: number;
   onSelect: () => void;
   onToggle: () => void;
 }
 
+/** A text is no smaller on screen, and no larger in its box. */
+const SMALLEST_PX = 10;
+const LARGEST_IN_BOX = 26;
+/** As the style sheet says. */
+const NAME_PX = 13;
+
 /** Of the texts: that of the page as it is measured, in the sizes and weights of the style sheet. */
-const FONT = { name: 1.12, words: 0.88 };
+const FONT = { name: 1.16, words: 0.93 };
 /** Left of the texts, and right of them up to the button. */
 const BESIDE = 18 + 14;
 
 const timeOf = (row: TreeRow, onGpu: boolean): string =>
   formatDuration(knownOf(row, onGpu ? "gpu_time_ns" : "cpu_time_ns"));
 
-const wordsOf = (row: TreeRow, core: string, onGpu: boolean): string =>
-  `${onGpu ? "" : "CPU "}${timeOf(row, onGpu)} · ${compatibilityText(row, core, onGpu)}`;
+/** How much of its kernel time is on matrix units says more than how many ops use them, as far as it is known. */
+const wordsOf = (row: TreeRow, core: string, onGpu: boolean): string => {
+  const share = row.values.using_ops > 0 && !mayBeMoreTime(row) ? tensorCoreShare(row) : null;
+  const words = share === null ? compatibilityText(row, core, onGpu) : `${formatShare(share)} ${core}`;
+  return `${onGpu ? "" : "CPU "}${timeOf(row, onGpu)} · ${words}`;
+};
 
 /** The width of a box in which nothing is cut. */
 export const nodeWidth = (row: TreeRow, core: string, onGpu: boolean): number =>
@@ -79,11 +93,14 @@ function begun(text: string, room: number): string {
   return letters === text.length ? text : `${text.slice(0, letters - 1).trimEnd()}…`;
 }
 
-export function NodeBox({ node, core, onGpu, selected, focused, chained, share, onSelect, onToggle }: NodeBoxProps) {
+export function NodeBox(props: NodeBoxProps) {
+  const { node, core, onGpu, selected, focused, chained, share, scale, onSelect, onToggle } = props;
   const { row, x, y, width, open } = node;
   const words = compatibilityText(row, core, onGpu);
   const time = timeOf(row, onGpu);
   const room = width - BESIDE;
+  // Drawn small, a name alone is read.
+  const large = Math.min(Math.max(SMALLEST_PX / scale, NAME_PX), LARGEST_IN_BOX);
   return (
     <g
       class={`graph-node${selected ? " selected" : ""}${focused ? " focused" : ""}${chained ? " chained" : ""}${row.isOp ? " op" : ""}`}
@@ -101,12 +118,20 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, share, 
         rx="5"
       />
       <rect class={`node-mark ${compatibilityOf(row, onGpu)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
-      <text class="node-name" x="18" y="17">
-        {shortened(countedLabel(row), room / FONT.name)}
-      </text>
-      <text class="node-words" x="18" y="33">
-        {begun(wordsOf(row, core, onGpu), room / FONT.words)}
-      </text>
+      {scale < LEGIBLE ? (
+        <text class="node-name" x="18" y={NODE.height / 2 + 0.35 * large} style={{ fontSize: `${large}px` }}>
+          {shortened(countedLabel(row), room / (FONT.name * (large / NAME_PX)))}
+        </text>
+      ) : (
+        <>
+          <text class="node-name" x="18" y="17">
+            {shortened(countedLabel(row), room / FONT.name)}
+          </text>
+          <text class="node-words" x="18" y="33">
+            {begun(wordsOf(row, core, onGpu), room / FONT.words)}
+          </text>
+        </>
+      )}
       {row.expandable && (
         <g
           class="node-toggle"

@@ -51,7 +51,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const cause = (row: TreeRow, told = finding === null) => (
     <Cause row={row} mean={mean} about={told ? matrixUnit : null} />
   );
-  // Two gains of one row that are far apart contradict each other, unless it is said why.
+  // Two gains of one row that are far apart contradict each other, unless it is said that one is a part; why, on demand.
   const why = finding === null ? "" : lessOf(finding.gain);
   const isFarLess = finding !== null && named.values.gain_ns > FAR * summed * (finding.gain.high_ns ?? 0);
   const hostLimits = gains === named && finding === null ? iterationGain(busy) : "";
@@ -77,9 +77,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   // Another row, where that is what the question of the page is about.
   const other =
     isFarLess && why !== "" ? (
-      <>
-        Its kernels could get up to {mean(named.values.gain_ns)} shorter, of which this change gains a part. {why}
-      </>
+      <>Its kernels could get up to {mean(named.values.gain_ns)} shorter, of which this change gains a part.</>
     ) : finding !== null || hostLimits !== "" ? null : limited !== null && limited.key !== named.key ? (
       <>
         <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not
@@ -94,7 +92,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const advised = limited !== null && (finding === null ? other !== null : limited.key === named.key);
   const more = [
     ...(finding?.isWider === true ? [`${gainTime(finding.gain)} is what all ops gain that the finding is about.`] : []),
-    ...(finding === null ? [] : [`By the GPU's published rates ${kernelGain}.`, isFarLess ? "" : why]),
+    ...(finding === null ? [] : [`By the GPU's published rates ${kernelGain}.`, why]),
     ...(hostLimits === "" ? [] : ["Recommendations tell what an iteration gains, as far as that is known."]),
     ...(boundInWords(named) === mainBoundInWords(named) ? [] : [`Its kernel time: ${boundInWords(named)}.`]),
     ...(advised ? [causeAbout(limited.causes[0]?.label ?? "", matrixUnit)] : []),
