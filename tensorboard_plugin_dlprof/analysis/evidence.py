@@ -45,7 +45,7 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
     """The ops that launched the chosen aggregated kernels, with the kernel, most time first.
 
     Rows of one path, type, kernel and GPU are one, whatever the index of the layer: such a row has the path without
-    indices, and opens the op with the most time. Kernels of no op stand for themselves.
+    indices, tells how many ops it is of, and opens that with the most time. Kernels of no op stand for themselves.
     """
     kernels, ops, strings = signals.profile.kernels, signals.profile.ops, signals.profile.strings
     rows, duration, names = signals.kernel[selected], signals.duration[selected], _telling_names(signals)
@@ -86,7 +86,7 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
             ops[group.op].op_id,
             group.time_ns,
             group.count,
-            _size(signals, row_of_op.get(group.op)),
+            _example(ops[group.op], group.ops, _size(signals, row_of_op.get(group.op))),
             path=path_pattern(ops[group.op].name) if group.ops > 1 else "",
             call=_own_and_telling(strings[name])[1],
             device=device,
@@ -150,6 +150,14 @@ MUCH: Final = 0.05
 
 def _size(signals: Signals, row: int | None) -> str:
     return "" if row is None else _detail(signals, row)
+
+
+def _example(op: Op, count: int, detail: str) -> str:
+    """The detail of several ops as one row, of which ``op`` is one: its own is that of an example."""
+    if count == 1:
+        return detail
+    own = "" if detail in ("", path_pattern(op.name)) else f", {detail}"
+    return f"{count:,} ops, e.g. {op.op_id}{own}"
 
 
 def _telling_names(signals: Signals) -> Int32s:

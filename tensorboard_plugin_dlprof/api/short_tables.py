@@ -54,7 +54,7 @@ EVIDENCE = (
     ShortColumn("iteration", "integer", "position of the iteration with most of it, from 0; unknown where none is"),
     ShortColumn("from_ns", "duration_ns", "start of its longest stretch there, on the clock of the diagnosis"),
     ShortColumn("to_ns", "duration_ns", "end of that stretch"),
-    ShortColumn("detail", "text", "source line, sizes or kind of memory, or empty"),
+    ShortColumn("detail", "text", "source line, sizes, kind of memory, or an example of several ops; or empty"),
 )
 
 NOTES = (

@@ -122,3 +122,20 @@ def test_the_function_around_a_waiting_op_is_known() -> None:
     assert profile.strings[int(frames.function[longest])].endswith("forward_batch_info.py(443): init_new")
     assert profile.strings[int(frames.innermost[longest])].startswith("<built-in method tensor of type object")
     assert frames.stop_ns[longest] - frames.start_ns[longest] == pytest.approx(493e6, rel=0.01)
+
+
+def test_several_ops_in_one_row_tell_how_many_they_are() -> None:
+    """Ops of one path and kernel are a row, which is not that of the op that it names as an example."""
+    profile, _, _, _, verdict = one("torch/v100_resnet50_memory")
+    (finding,) = (each for each in verdict.findings if each.detector == "amp_detector")
+    row = finding.evidence[0]
+    assert (row.path, row.call) == ("/conv2d", "dgrad_engine")
+    kernels, strings = profile.kernels, profile.strings
+    ops = {
+        int(op)
+        for op, name in zip(kernels.op.tolist(), kernels.long_name.tolist(), strict=True)
+        if "dgrad_engine" in strings[name] and op >= 0 and profile.ops[op].name == "/conv2d"
+    }
+    assert len(ops) > 1
+    assert row.detail.startswith(f"{len(ops)} ops, e.g. {row.key}, ")
+    assert row.detail.endswith("batch 32")

@@ -24,11 +24,12 @@ SAMPLE = "generated-resnet50-amp.pt.trace.json.gz"
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
     """TensorBoard whose aggregations no other test sees."""
     logs: Path = tmp_path_factory.mktemp("aggregating") / "logs"
-    (logs / "run").mkdir(parents=True)
-    shutil.copy(sample(SAMPLE), logs / "run")
+    for run in ("run", "included"):
+        (logs / run).mkdir(parents=True)
+        shutil.copy(sample(SAMPLE), logs / run)
     number_ranges(write_trace(logs / "epochs" / "a.pt.trace.json", steps=6), 6, batch=1, epoch=2)
     with running(logs, tmp_path_factory.mktemp("cache")) as server:
-        for run in ("run", "epochs"):
+        for run in ("run", "included", "epochs"):
             _post(server, "import", profile=server.profile(run)["id"])
             wait_for(lambda: server.profile(run)["state"] == "ready")  # noqa: B023 (called at once)
         yield server
@@ -141,13 +142,25 @@ def test_back_restores_the_earlier_range(opened: Page) -> None:
     expect(start).to_be_visible()
 
 
-def test_what_was_left_out_is_included(page: Page, own: TensorBoard) -> None:
-    """One click widens the range of a new aggregation to all iterations, and unfolds its fields."""
-    page.goto(own.page(run="run", view="iterations"))
-    first = own.get("iterations", profile=own.profile("run")["id"])["first"]
-    page.get_by_role("button", name="Include what was left out").click()
-    expect(page.get_by_label("Select Iter Start")).to_have_value(str(first))
-    expect(page.get_by_role("button", name="Reaggregate", exact=True)).to_be_enabled()
+@pytest.mark.parametrize("view", ["dashboard", "iterations"])
+def test_what_was_left_out_is_included(page: Page, own: TensorBoard, view: str) -> None:
+    """One click counts all iterations, on the page where it stands, and says so; another takes it back."""
+    page.goto(own.page(run="included", view=view))
+    line = page.locator(".headline .model-line")
+    expect(line).to_contain_text("Iterations 2 to 5: 4 of 5 recorded.")
+    line.get_by_role("button", name="Include what was left out").click()
+    expect(line).to_contain_text(re.compile(r"All 5 iterations\. Included: iteration 1 took .* the median: warm-up\."))
+    expect(page.get_by_role("region", name="Re-aggregation")).to_have_count(0)
+    expect(page.get_by_role("button", name="Aggregation: iterations 1 .. 5")).to_be_visible()
+    expect(page.get_by_role("button", name="Include what was left out")).to_have_count(0)
+    line.get_by_role("button", name="Leave it out again").click()
+    expect(line).to_contain_text("Iterations 2 to 5: 4 of 5 recorded.")
+    expect(page.get_by_role("button", name="Aggregation: iterations 2 .. 5")).to_be_visible()
+    # The aggregation is there already: it is shown at once.
+    line.get_by_role("button", name="Include what was left out").click()
+    expect(line).to_contain_text("All 5 iterations.")
+    made = own.dashboard("included")["aggregations"]
+    assert [(each["iter_start"], each["iter_stop"]) for each in made].count((1, 5)) == 1
 
 
 def test_zoom_and_pan(opened: Page) -> None:
@@ -292,3 +305,7 @@ def test_switched_off_it_says_so(page: Page, without: TensorBoard) -> None:
     expect(page.get_by_text("--dlprof_reaggregate off")).to_be_visible()
     expect(page.get_by_role("button", name="Reaggregate", exact=True)).to_be_disabled()
     expect(boundary(page, "Iter Start")).to_have_attribute("aria-disabled", "true")
+    for view in ("iterations", "dashboard"):
+        page.goto(without.page(run="amp", view=view))
+        expect(page.locator(".headline .model-line")).to_contain_text("4 of 5 recorded.")
+        expect(page.get_by_role("button", name="Include what was left out")).to_have_count(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 import pytest
@@ -85,10 +86,35 @@ def test_findings_of_real_profiles(page: Page, tensorboard: TensorBoard, real_ru
 
 
 def test_nothing_found(page: Page, tensorboard: TensorBoard) -> None:
-    """Without GPU work nothing is judged, rather than well, and the page says what was missing."""
+    """Without GPU work nothing is judged, rather than well; one card says so, and what to record."""
     page.goto(tensorboard.page(run="cpu", view="recommendations"))
     expect(page.get_by_role("heading", name="Nothing to judge")).to_be_visible()
-    check_findings(page, tensorboard, "cpu")
+    expect(page.locator(".findings > *")).to_have_count(1)
+    expect(page.locator(".findings")).to_contain_text("record with ProfilerActivity.CUDA")
+
+
+def test_evidence_tells_times_in_one_unit_and_several_ops_as_such(page: Page, tensorboard: TensorBoard) -> None:
+    """The head names the unit; a row of several ops has no op's id beside its path, but one as an example."""
+    page.goto(tensorboard.page(run="amp", view="recommendations"))
+    several = 0
+    for place, finding in enumerate(findings_of(tensorboard, "amp")):
+        times = [row["time_ns"] for row in finding["evidence"] if row["time_ns"]]
+        if not times:
+            continue
+        card(page, place).locator("summary").click()
+        (unit,) = re.findall(r"Time \((\S+)\)", card(page, place).locator("thead").inner_text())
+        digits = {"µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
+        for row, shown in zip(finding["evidence"], card(page, place).locator("tbody tr").all(), strict=False):
+            if row["time_ns"]:
+                text = shown.locator("td").last.inner_text()
+                assert float(text.replace(",", "")) == pytest.approx(row["time_ns"] / digits, rel=0.01, abs=0.001)
+            if " ops, e.g. " in (row["detail"] or ""):
+                several += 1
+                expect(shown.locator(".whole-id")).to_have_count(0)
+                expect(shown).to_contain_text(f"ops, e.g. {row['op']}")
+            elif row["op"]:
+                expect(shown.locator(".whole-id")).to_have_text(row["op"])
+    assert several
 
 
 def test_evidence_opens(page: Page, tensorboard: TensorBoard) -> None:
@@ -129,5 +155,5 @@ def test_accessible(page: Page, tensorboard: TensorBoard, run: str, scheme: Lite
     """axe finds no serious fault."""
     page.emulate_media(color_scheme=scheme)
     page.goto(tensorboard.page(run=run, view="recommendations"))
-    expect(page.locator(".headline h2")).to_be_visible()
+    expect(page.locator("main h2").first).to_be_visible()
     check(page)

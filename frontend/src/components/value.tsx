@@ -120,14 +120,7 @@ export function WrappingPath({ path, short = path, id = "" }: Pick<OpPathProps, 
       </span>
       <wbr />
       <Breakable text={name} />
-      {id !== "" && (
-        <>
-          <wbr />
-          <span class="op-beside">
-            <OpId id={id} />
-          </span>
-        </>
-      )}
+      {id !== "" && <small class="whole-id">{id}</small>}
     </span>
   );
 }

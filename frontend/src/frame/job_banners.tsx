@@ -6,8 +6,7 @@ import type { Aggregation, Job } from "../api/types";
 import { Icon } from "../components/icon";
 import { Progress } from "../components/progress";
 import { asApiError } from "./use_query";
-import { isActive, useMyJobs } from "./jobs";
-import { navigate } from "./url";
+import { isActive, showAggregation, useMyJobs } from "./jobs";
 
 /** `iterations 6 to 10, key node LINEAR_2`. */
 function requestText({ kind, request }: Job): string {
@@ -48,8 +47,8 @@ function JobBanner({ job, profile, aggregations, fresh, shown }: JobBannersProps
       <Icon name="close" />
     </button>
   );
-  const here = aggregations.some(({ id }) => id === job.aggregation);
-  const isKnown = here || fresh;
+  const here = aggregations.find(({ id }) => id === job.aggregation)?.id;
+  const isKnown = here !== undefined || fresh;
   if (isActive(job) || (job.state === "done" && !isKnown)) {
     const queued = job.state === "queued";
     const cancel = (): void => {
@@ -77,16 +76,16 @@ function JobBanner({ job, profile, aggregations, fresh, shown }: JobBannersProps
         <Icon name="check" />
         <p class="banner-text" role="status">
           <strong>Success!</strong> Aggregated {text}.{" "}
-          {!here && aggregations.length > 0 ? "The aggregation has been deleted since." : ""}
+          {here === undefined && aggregations.length > 0 ? "The aggregation has been deleted since." : ""}
           {shown === job.aggregation ? "It is shown now." : ""}
         </p>
-        {here && shown !== job.aggregation && (
+        {here !== undefined && shown !== here && (
           <button
             type="button"
             class="button button-primary"
             onClick={() => {
               dismiss(job);
-              navigate({ aggregation: String(job.aggregation), job: null, ...CHOICES }, true);
+              showAggregation(here);
             }}
           >
             Show it
@@ -113,13 +112,3 @@ function JobBanner({ job, profile, aggregations, fresh, shown }: JobBannersProps
     </section>
   );
 }
-
-/** What was chosen for the new aggregation; it is the shown one afterwards. */
-const CHOICES = {
-  "iterations.start": null,
-  "iterations.stop": null,
-  "iterations.key": null,
-  "iterations.by": null,
-  "iterations.from": null,
-  "iterations.to": null,
-};

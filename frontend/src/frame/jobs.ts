@@ -132,3 +132,15 @@ export function useJobs(profile: string | null, onDone: () => void): Jobs {
   const mine = jobs.filter(({ id }) => id === inUrl || own.includes(id));
   return { mine, busy: jobs.some(isActive), follow, dismiss, reload };
 }
+
+/** Leads to an aggregation. What was chosen for a new one is the shown one's from then on. */
+export const showAggregation = (id: number): void => navigate({ aggregation: String(id), job: null, ...CHOICES }, true);
+
+const CHOICES = {
+  "iterations.start": null,
+  "iterations.stop": null,
+  "iterations.key": null,
+  "iterations.by": null,
+  "iterations.from": null,
+  "iterations.to": null,
+};

@@ -1,23 +1,48 @@
 import { describe, expect, it } from "vitest";
 
 import type { StepIteration } from "./step";
-import { saidOf, spanOf } from "./answer";
+import { includedBesides, leavesOut, saidOf, spanOf } from "./answer";
 import { longestShown, medianNs } from "./iterations";
 
 const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
 const typical = { start: 1, stop: 3, left_out: [], why: ["warm_up"], said: "", labels: [] };
 
+const of = (changes: Partial<typeof typical>, selected: number[]) => ({
+  typical: { ...typical, ...changes },
+  mean: { iterations: selected.length, selected, wall_ns: 1, devices: {} },
+});
+
 describe("which iterations are counted", () => {
+  const said = "Iterations 6 to 8: 3 of 4 recorded. Iteration 5 took 15.7 ms, 2.6 times the median: warm-up.";
+
   it("is told as the backend says it", () => {
-    const said = "Iterations 6 to 8: 3 of 4 recorded. Iteration 5 took 2.6 times the median: warm-up.";
-    expect(saidOf({ typical: { ...typical, said } }, { iterations })).toBe(said);
+    expect(saidOf(of({ said }, [1, 2, 3]), { iterations })).toBe(said);
+    expect(leavesOut(of({ said }, [1, 2, 3]), { iterations })).toBe(true);
+    expect(includedBesides(of({ said }, [1, 2, 3]))).toBe(0);
   });
 
   it("is short where all are", () => {
-    const all = { ...typical, start: 0, why: [], said: "Iterations 5 to 8: 4 of 4 recorded." };
-    expect(saidOf({ typical: all }, { iterations })).toBe("All 4 iterations.");
+    const all = { start: 0, why: [], said: "Iterations 5 to 8: 4 of 4 recorded." };
+    expect(saidOf(of(all, [0, 1, 2, 3]), { iterations })).toBe("All 4 iterations.");
+    expect(leavesOut(of(all, [0, 1, 2, 3]), { iterations })).toBe(false);
     const few = { ...all, said: `${all.said} Long ones make the mean.` };
-    expect(saidOf({ typical: few }, { iterations })).toBe("All 4 iterations. Long ones make the mean.");
+    expect(saidOf(of(few, [0, 1, 2, 3]), { iterations })).toBe("All 4 iterations. Long ones make the mean.");
+  });
+
+  it("says what a user included", () => {
+    const chosen = of({ said }, [0, 1, 2, 3]);
+    expect(saidOf(chosen, { iterations })).toBe(
+      "All 4 iterations. Included: iteration 5 took 15.7 ms, 2.6 times the median: warm-up.",
+    );
+    expect(leavesOut(chosen, { iterations })).toBe(false);
+    expect(includedBesides(chosen)).toBe(1);
+    const end = "Iterations 6 to 7: 2 of 4 recorded. Iteration 5 took 9 ms, twice the median: warm-up. ";
+    const both = { start: 1, stop: 2, said: `${end}Iteration 8 took 1 ms, half the median: cut off.` };
+    expect(saidOf(of(both, [1, 2, 3]), { iterations })).toBe(
+      "Iterations 6 to 8: 3 of 4 recorded. Included: iteration 8 took 1 ms, half the median: cut off.",
+    );
+    expect(saidOf(of(both, [2]), { iterations })).toBe("Iteration 7: 1 of 4 recorded.");
+    expect(includedBesides(of(both, [2]))).toBe(0);
   });
 });
 

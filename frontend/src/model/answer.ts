@@ -2,26 +2,63 @@
 import type { Diagnosis } from "../api/types";
 import { formatCount } from "../format/number";
 import { formatDuration } from "../format/time";
+import { rangeText } from "./iterations";
 import type { Step } from "./step";
 
 /** Another time is told from this share of the sentence's on. */
 const LEAST_SHARE = 0.01;
 
-/** Which iterations means are of, and why others are not. */
-export function saidOf({ typical }: Pick<Diagnosis, "typical">, { iterations }: Pick<Step, "iterations">): string {
-  const isAll =
-    iterations.length > 1 &&
-    typical.why.length === 0 &&
-    typical.left_out.length === 0 &&
-    typical.stop - typical.start + 1 === iterations.length;
-  return isAll
-    ? typical.said.replace(/^.*? recorded\./, `All ${formatCount(iterations.length)} iterations.`)
-    : typical.said;
+type Counted = Pick<Diagnosis, "typical" | "mean">;
+
+/** First and last position of the iterations that a user chose to have means of; null where they are the typical ones. */
+function chosen({ typical, mean }: Counted): readonly [first: number, last: number] | null {
+  const [first, last] = [mean.selected[0], mean.selected.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  return first === typical.start && last === typical.stop ? null : [first, last];
 }
 
-/** Whether means leave iterations out: of two kinds, or of a drift, they are of all. */
-export const leavesOut = ({ typical }: Pick<Diagnosis, "typical">): boolean =>
-  typical.why.some((reason) => reason !== "two_kinds" && reason !== "drift");
+/** Which iterations means are of, and why others are not. */
+export function saidOf(diagnosis: Counted, { iterations }: Pick<Step, "iterations">): string {
+  const { typical } = diagnosis;
+  const count = iterations.length;
+  const range = chosen(diagnosis);
+  if (range !== null) return saidOfChosen(typical, range, iterations);
+  const isAll =
+    count > 1 &&
+    typical.why.length === 0 &&
+    typical.left_out.length === 0 &&
+    typical.stop - typical.start + 1 === count;
+  return isAll ? typical.said.replace(/^.*? recorded\./, `All ${formatCount(count)} iterations.`) : typical.said;
+}
+
+/** The same of iterations that a user chose, with what the typical ones would leave out. */
+function saidOfChosen(
+  { start, said }: Diagnosis["typical"],
+  [first, last]: readonly [number, number],
+  iterations: Step["iterations"],
+): string {
+  const count = iterations.length;
+  const ends = said.split(/(?<=\.) (?=[A-Z])/).filter((sentence) => / took .* the median: /.test(sentence));
+  const [atStart = "", atEnd = ""] = start > 0 ? ends : ["", ...ends];
+  const included = [first === 0 ? atStart : "", last === count - 1 ? atEnd : ""].filter(Boolean);
+  const range = rangeText(iterations[first]?.number ?? first, iterations[last]?.number ?? last);
+  return [
+    last - first + 1 === count
+      ? `All ${formatCount(count)} iterations.`
+      : `${first === last ? "Iteration" : "Iterations"} ${range}: ${formatCount(last - first + 1)} of ${formatCount(count)} recorded.`,
+    ...included.map((sentence) => `Included: i${sentence.slice(1)}`),
+  ].join(" ");
+}
+
+/** Whether means leave iterations out before or behind them, which a user may include: of two kinds, or of a drift, they are of all. */
+export const leavesOut = (diagnosis: Counted, { iterations }: Pick<Step, "iterations">): boolean =>
+  chosen(diagnosis) === null && (diagnosis.typical.start > 0 || diagnosis.typical.stop < iterations.length - 1);
+
+/** How many iterations a user included that are not among the typical ones. */
+export function includedBesides(diagnosis: Counted): number {
+  const [first, last] = chosen(diagnosis) ?? [diagnosis.typical.start, diagnosis.typical.stop];
+  return Math.max(diagnosis.typical.start - first, 0) + Math.max(last - diagnosis.typical.stop, 0);
+}
 
 /**
  * What the time of the sentence is where no iteration is marked, and which other time DLProf's numbers are shares of; empty where

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { beginningsApart, cutLabel, shortKernelName, splitId, splitPath, wordsApart } from "./kernel_name";
-import { splitText, withCode } from "./links";
+import { splitText, withCode, wholeSentences } from "./links";
 
 describe("kernel names", () => {
   it.each([
@@ -146,10 +146,24 @@ it.each([
     "or with_stack=True. Set PYTORCH_NO_CUDA_MEMORY_CACHING.",
     "or `with_stack=True`. Set `PYTORCH_NO_CUDA_MEMORY_CACHING`.",
   ],
+  [
+    "Look at a/hooks.py(916): _set_up.<locals>.f: do its work, or at train.py:34 or run.py: see.",
+    "Look at `a/hooks.py(916): _set_up.<locals>.f`: do its work, or at `train.py:34` or `run.py`: see.",
+  ],
   ["nsys profile --cuda-graph-trace=node, then `a.b`.", "nsys profile `--cuda-graph-trace=node`, then `a.b`."],
   ["Look inside …/Model.forward/flatten_dense_tensors (1.5 ms), see https://docs.jax.dev/en_us.", null],
 ])("code of %s is set apart", (text, marked) => {
   expect(withCode(text)).toBe(marked ?? text);
+});
+
+it("cuts a text at the end of a sentence, never inside code", () => {
+  const first = "Give it more, e.g. workers: `DataLoader(a; b. c)`";
+  const text = `${first}; then make it cheaper. See the guide.`;
+  expect(wholeSentences(text, 200)).toBe(text);
+  expect(wholeSentences(text, 60)).toBe(`${first} …`);
+  expect(wholeSentences(text, 10)).toBe(`${first} …`);
+  expect(wholeSentences(text, 75)).toBe(`${first}; then make it cheaper …`);
+  expect(wholeSentences("One long sentence without any end", 5)).toBe("One long sentence without any end");
 });
 
 it("a label that is cut keeps its end where there is room for one", () => {

@@ -100,6 +100,7 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
   const [id, device] = main;
   const unit = data.matrix_unit;
   const number = numberOf(diagnosis, data);
+  const { selected } = diagnosis.mean;
   const segments = comparedSegments(
     diagnosis.iterations.map((each) => ({ parts: each.devices[id]?.parts ?? {}, wall_ns: each.wall_ns })),
     unit,
@@ -119,7 +120,8 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
           iterations: diagnosis.iterations.map((each, i) => ({
             number: number(each.index),
             wall_ns: each.wall_ns,
-            typical: each.typical,
+            // The user may have chosen others than the typical ones.
+            typical: selected.length === 0 ? each.typical : selected.includes(each.index),
             segments: segments[i] ?? [],
           })),
         }),

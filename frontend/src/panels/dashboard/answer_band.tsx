@@ -1,13 +1,14 @@
 /** The answer: one sentence, and the step as one bar of 100 %. */
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
+import { CountedIterations } from "../../components/counted_iterations";
 import { Icon } from "../../components/icon";
 import { Headline, Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { leavesOut, saidOf, spanOf } from "../../model/answer";
+import { spanOf } from "../../model/answer";
 import {
   hasGpuWork,
   matrixSentence,
@@ -32,7 +33,6 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
   const phrases: readonly Phrase[] = [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)];
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
   const row = useOneStop<HTMLElement>();
-  const leftOut = diagnosis !== null && leavesOut(diagnosis);
   return (
     <header class="headline" {...row}>
       <h2>
@@ -50,16 +50,11 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
           `${modelLine(data)}${hasGpuWork(data) ? "" : "."}`
         ) : (
           <>
-            {saidOf(diagnosis, step)}
+            <CountedIterations data={data} diagnosis={diagnosis} step={step} />{" "}
             {spanOf(diagnosis, data.performance.wall_clock_ns)}
           </>
         )}{" "}
         {diagnosis?.findings.length === 0 && "No rule found time that could be gained. "}
-        {leftOut && (
-          <ViewLink class="link-button" to={{ view: "iterations" }}>
-            Include what was left out
-          </ViewLink>
-        )}
         {!hasGpuWork(data) && data.memory !== null && (
           <ViewLink class="link-button" to={{ view: "memory" }}>
             What holds it

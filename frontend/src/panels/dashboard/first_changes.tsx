@@ -1,6 +1,7 @@
 /** The three findings that gain most, on a common scale of the step. */
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
+import { CopyButton } from "../../components/copy_button";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
@@ -19,12 +20,14 @@ import {
   withoutGain,
   type FirstFinding,
 } from "../../model/findings";
-import { withCode } from "../../model/links";
+import { wholeSentences, withCode } from "../../model/links";
 import { hasGpuWork } from "../../model/headline";
 import { longestLink, momentHead, momentsOf } from "../../model/moments";
 import { blamedPart } from "../../model/parts";
 
 const SHOWN = 3;
+/** Of all actions together: more would have the card outgrow the chart beside it. */
+const MOST_LETTERS = 420;
 
 export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; diagnosis: Diagnosis | null }) {
   const findings = useFindings(diagnosis?.findings ?? []);
@@ -61,18 +64,24 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
                 </span>
               </li>
             ))
-          : firstOf(findings, SHOWN, blamedPart(diagnosis)).map(({ finding, others }) => (
-              <Change key={finding.rule + finding.title} finding={finding} others={others} />
+          : firstOf(findings, SHOWN, blamedPart(diagnosis)).map((first) => (
+              <Change
+                key={first.finding.rule + first.finding.title}
+                {...first}
+                letters={MOST_LETTERS / Math.min(count, SHOWN)}
+              />
             ))}
       </ol>
     </Panel>
   );
 }
 
-function Change({ finding, others: ways }: FirstFinding) {
+/** A finding, of whose action no more than so many letters stand here. */
+function Change({ finding, others: ways, letters }: FirstFinding & { letters: number }) {
   const { gain, heading, title, action, evidence } = finding;
   const [longest, ...others] = momentsOf(evidence);
   const moment = longestLink(evidence);
+  const code = withCode(action);
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
   const isKnown = gain !== null && low !== null && high !== null;
@@ -116,7 +125,8 @@ function Change({ finding, others: ways }: FirstFinding) {
             <Sentence text={firstClause(title)} />
           </span>
           <br />
-          <Sentence text={withCode(action)} />
+          <Sentence text={wholeSentences(code, letters)} />
+          {code.includes("`") && <CopyButton text={action} what="what to do" />}
         </span>
         {ways.map(
           (other) =>

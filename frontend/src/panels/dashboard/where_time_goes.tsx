@@ -18,7 +18,8 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_row";
 import { piecesOf } from "../../model/families";
 import { navigate, useUrl } from "../../frame/url";
-import { useQuery } from "../../frame/use_query";
+import { useQuery, type Query } from "../../frame/use_query";
+import { graphLaunchShare } from "../../model/graph_launch";
 import { hasGpuWork } from "../../model/headline";
 import { shortKernelName } from "../../model/kernel_name";
 import { colourOf, shortUnit } from "../../model/resources";
@@ -71,20 +72,16 @@ interface WhereTimeGoesProps {
 }
 
 export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
-  const scope = useScope();
   const onGpu = hasGpuWork(data);
   const groupings = onGpu ? BY : BY.filter(([id]) => id !== "kernel");
-  const by = chosenOf(groupings, useUrl()["top.by"]);
-  const { table, links = {} } = SOURCES[by];
+  const chosen = useUrl()["top.by"];
   const time = onGpu ? "gpu_time_ns" : "cpu_time_ns";
-  // Groups without any are not among those that the count leads to: a call of the host may be one.
-  const where = { [time]: ">0" };
-  const asked = {
-    ...{ ...scope, per: "iteration" as const },
-    ...{ table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where },
-  };
-  const query = useQuery<TableResponse>(scopeKey(scope, "top", table, time), (signal) => fetchTable(asked, signal));
-  const page = query.data?.table === table ? query.data : null;
+  const paths = useTop(chosen === undefined ? "path" : null, time);
+  const graphShare = onGpu && paths.data !== null ? graphLaunchShare(paths.data, data) : null;
+  const by = graphShare === null ? chosenOf(groupings, chosen) : "kernel";
+  const others = useTop(chosen === undefined && by === "path" ? null : by, time);
+  const query = chosen === undefined && by === "path" ? paths : others;
+  const page = query.data?.table === SOURCES[by].table ? query.data : null;
   return (
     <Panel
       title={onGpu ? "Where GPU Time Goes" : "Where CPU Time Goes"}
@@ -93,12 +90,7 @@ export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
       tools={
         page?.total !== 0 && (
           <>
-            <Choice
-              label="Group by"
-              options={groupings}
-              value={by}
-              to={(id) => ({ "top.by": id === "path" ? null : id })}
-            />
+            <Choice label="Group by" options={groupings} value={by} to={(id) => ({ "top.by": id })} />
             <ViewLink class="more-button" to={{ view: "ops", "ops.by": by === "path" ? null : by }}>
               {page === null ? "All" : `All ${formatCount(page.total)}`} <Icon name="right" />
             </ViewLink>
@@ -106,6 +98,9 @@ export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
         )
       }
     >
+      {graphShare !== null && (
+        <p class="muted">By kernel, because a graph launch holds {formatShare(graphShare)} of the GPU time.</p>
+      )}
       {page === null ? (
         query.error === null ? (
           <Loading what="ops" />
@@ -123,6 +118,21 @@ export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
         />
       )}
     </Panel>
+  );
+}
+
+/** The ten largest groups of a grouping; null asks for nothing. */
+function useTop(by: By | null, time: TopTableProps["time"]): Query<TableResponse> {
+  const scope = useScope();
+  const { table, links = {} } = SOURCES[by ?? "path"];
+  // Groups without any are not among those that the count leads to: a call of the host may be one.
+  const where = { [time]: ">0" };
+  const asked = {
+    ...{ ...scope, per: "iteration" as const },
+    ...{ table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where },
+  };
+  return useQuery<TableResponse>(by === null ? null : scopeKey(scope, "top", table, time), (signal) =>
+    fetchTable(asked, signal),
   );
 }
 

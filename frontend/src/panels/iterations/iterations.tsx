@@ -22,7 +22,6 @@ import { graphTimeOf, isWarmUp, splitRows, stepOf, type Step } from "../../model
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { excesses } from "../../model/spread";
 import { Bars, plotWidthOf } from "./bars";
-import { NEW_AGGREGATION } from "./include";
 import { IterationsBand } from "./iterations_band";
 import { Overview } from "./overview";
 import { RangeForm } from "./range_form";
@@ -77,7 +76,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
     );
   return (
     <div class="stacked">
-      <IterationsBand data={data} diagnosis={diagnosis.data} step={step} allowed={allowed} />
+      <IterationsBand data={data} diagnosis={diagnosis.data} step={step} />
       <Chart
         data={data}
         split={rows}
@@ -94,7 +93,6 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
         data={data}
         graphsIn={(number) => (diagnosis.data === null ? 0 : graphTimeOf(diagnosis.data, data, number))}
         rows={rows ?? iterations.rows}
-        allowed={allowed}
       />
     </div>
   );
@@ -265,11 +263,7 @@ function Chart({ data, iterations, split, step, allowed, measure, width, busy, w
         </>
       )}
       <div class="twins">
-        <details
-          id={NEW_AGGREGATION}
-          class="twin"
-          open={choice.changed || data.iterations.source.kind === "whole_capture"}
-        >
+        <details class="twin" open={choice.changed || data.iterations.source.kind === "whole_capture"}>
           <summary>New aggregation</summary>
           <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
         </details>

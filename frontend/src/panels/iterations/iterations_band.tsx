@@ -2,30 +2,26 @@
 import { useMemo } from "preact/hooks";
 
 import type { DashboardResponse, Diagnosis } from "../../api/types";
+import { CountedIterations } from "../../components/counted_iterations";
 import { MarkSteps } from "../../components/framework_advice";
 import { classLabel } from "../../components/iteration_parts";
 import { formatCount } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { leavesOut, saidOf } from "../../model/answer";
 import { fewMakeTheMean, isFarFrom, medianOf } from "../../model/iterations";
 import { oddOne } from "../../model/spread";
 import { splitRows, type Step } from "../../model/step";
 import { overIn } from "./bars";
-import { Include } from "./include";
 
 interface IterationsBandProps {
   data: DashboardResponse;
   diagnosis: Diagnosis | null;
   step: Step | null;
-  /** Whether this server aggregates anew. */
-  allowed: boolean;
 }
 
-export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBandProps) {
+export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
   const { average_iteration_ns: mean, wall_clock_ns: wall, profiled_iterations: count } = data.performance;
   const { rows, binned, source } = data.iterations;
   const odd = useMemo(() => oddOne(splitRows(rows, diagnosis, data) ?? rows), [rows, diagnosis, data]);
-  const [first, last] = [rows[0]?.iteration, rows.at(-1)?.stop_iteration];
   const lengths = rows.filter(({ profiled }) => profiled).map(({ duration_ns: ns }) => ns);
   const median = medianOf(lengths);
   const isSkewed = mean !== null && isFarFrom(median, mean);
@@ -75,16 +71,20 @@ export function IterationsBand({ data, diagnosis, step, allowed }: IterationsBan
       </h2>
       <p class="model-line">
         <span>
-          {diagnosis !== null &&
-            step !== null &&
-            `${isOfFew && odd !== null ? withoutMean(saidOf(diagnosis, step)) : saidOf(diagnosis, step)} `}
+          {diagnosis !== null && step !== null && (
+            <>
+              <CountedIterations
+                data={data}
+                diagnosis={diagnosis}
+                step={step}
+                shortened={isOfFew && odd !== null ? withoutMean : undefined}
+              />{" "}
+            </>
+          )}
           {odd !== null && (
             <>
               Iteration {formatCount(odd.iteration)} is {overIn(odd, classLabel(data))}.{" "}
             </>
-          )}
-          {allowed && diagnosis !== null && leavesOut(diagnosis) && first !== undefined && last !== undefined && (
-            <Include data={data} first={first} last={last} what="what was left out" />
           )}
         </span>
       </p>

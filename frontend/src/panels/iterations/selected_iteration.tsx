@@ -2,6 +2,7 @@
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { classLabel } from "../../components/iteration_parts";
+import { Recount } from "../../components/recount";
 import { DataTable } from "../../components/table/data_table";
 import { IterationStrip } from "../../components/timeline/iteration_strip";
 import { IterationTable } from "../../components/table/iteration_table";
@@ -17,7 +18,6 @@ import { excesses } from "../../model/spread";
 import { forgotten } from "../../model/table_state";
 import type { Changes } from "../../model/url_state";
 import { overIn } from "./bars";
-import { Include } from "./include";
 import { KernelsByIteration } from "./kernels_by_iteration";
 import { KernelsByName } from "./kernels_by_name";
 import { KernelsByOp } from "./kernels_by_op";
@@ -47,11 +47,9 @@ interface SelectedIterationProps {
   graphsIn: (iteration: number) => number;
   /** All iterations, with the parts of their time as the chart shows them. */
   rows: readonly IterationRow[];
-  /** Whether this server aggregates anew. */
-  allowed: boolean;
 }
 
-export function SelectedIteration({ data, graphsIn, rows, allowed }: SelectedIterationProps) {
+export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationProps) {
   const by = chosenOf(GROUPINGS, useUrl()["iters.by"]);
   const iteration = useSelected(data);
   const only = data.performance.profiled_iterations === 1;
@@ -117,7 +115,12 @@ export function SelectedIteration({ data, graphsIn, rows, allowed }: SelectedIte
             <p class="iteration-outside">
               {where} is outside {rangeText(data.performance.iter_start ?? 0, data.performance.iter_stop ?? 0)}, so its
               kernels are not listed.{" "}
-              {allowed && <Include first={Number(iteration)} last={Number(iteration)} data={data} what="it" />}
+              <Recount
+                data={data}
+                start={Math.min(Number(iteration), data.performance.iter_start ?? 0)}
+                stop={Math.max(Number(iteration), data.performance.iter_stop ?? 0)}
+                label="Include it"
+              />
             </p>
           ) : !hasGpuWork(data) ? null : (
             <>

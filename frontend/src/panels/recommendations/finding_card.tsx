@@ -7,7 +7,7 @@ import { MomentLinks, MomentStrip } from "../../components/timeline/moment_strip
 import { CopyButton } from "../../components/copy_button";
 import { ExternalLink } from "../../components/external_link";
 import { Breakable, Sentence } from "../../components/sentence";
-import { Duration, WrappingPath } from "../../components/value";
+import { TimeIn, WrappingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { Panel } from "../../components/panel";
 import { WaitNote } from "../../components/wait_note";
@@ -15,6 +15,7 @@ import { useOneStop } from "../../components/walking";
 import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
+import { unitOf, type TimeUnit } from "../../format/time";
 import {
   CONFIDENCE,
   EVIDENCE_LABELS,
@@ -233,6 +234,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name, each }: EvidenceT
   const counted = rows.some(({ count }) => count !== null);
   const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
+  const unit = unitOf(rows.map(({ time_ns: time }) => time));
   const onSeveral = new Set(rows.map(({ device }) => device)).size > 1;
   const [all, showAll] = useState(rows.length <= SOME_ROWS + 1);
   const inEach = each ? " per iteration" : "";
@@ -242,7 +244,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name, each }: EvidenceT
     ...atRight(
       ...(onSeveral ? ["GPU"] : []),
       ...(counted ? [`Count${inEach}`] : []),
-      ...(timed ? [`Time${inEach}`] : []),
+      ...(timed ? [`Time (${unit.name})${inEach}`] : []),
     ),
   ];
   return (
@@ -268,7 +270,9 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name, each }: EvidenceT
               )}
               {onSeveral && <td class="right number">{row.device ?? ""}</td>}
               {counted && <td class="right number">{row.count === null ? "" : formatCount(row.count)}</td>}
-              {timed && <td class="right">{row.time_ns === null ? "" : <Time row={row} ns={row.time_ns} />}</td>}
+              {timed && (
+                <td class="right">{row.time_ns === null ? "" : <Time row={row} ns={row.time_ns} unit={unit} />}</td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -283,12 +287,12 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name, each }: EvidenceT
 }
 
 /** A time of the evidence; where it has a moment, it leads there. */
-function Time({ row, ns }: { row: DiagnosedEvidence; ns: number }) {
+function Time({ row, ns, unit }: { row: DiagnosedEvidence; ns: number; unit: TimeUnit }) {
   const moment = momentOf(row);
-  if (moment === null) return <Duration ns={ns} />;
+  if (moment === null) return <TimeIn ns={ns} unit={unit} />;
   return (
     <ViewLink class="link-button" to={evidenceLink(moment.from, moment.to, moment.device)}>
-      <Duration ns={ns} />
+      <TimeIn ns={ns} unit={unit} />
     </ViewLink>
   );
 }
@@ -301,7 +305,12 @@ function Where({ row, to }: { row: DiagnosedEvidence; to: Changes | null }) {
     kind === "iteration" || kind === "device" ? (
       `${EVIDENCE_LABELS[kind].head} ${path}`
     ) : row.op != null ? (
-      <WrappingPath path={path} short={shortPath(path)} id={row.op} />
+      // Of several ops, the line below names one as an example.
+      <WrappingPath
+        path={path}
+        short={shortPath(path)}
+        id={(row.detail ?? "").includes(`e.g. ${row.op}`) ? "" : row.op}
+      />
     ) : path.startsWith("/") ? (
       <WrappingPath path={path} short={shortPath(path)} />
     ) : (

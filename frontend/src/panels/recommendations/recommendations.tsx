@@ -3,13 +3,14 @@ import { fetchFindings } from "../../api/client";
 import type { DashboardResponse, DiagnosedFinding, Diagnosis, Finding, FindingsResponse } from "../../api/types";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
+import { Sentence } from "../../components/sentence";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useFindings } from "../../frame/use_rank_job";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { hasGpuWork } from "../../model/headline";
+import { hasGpuWork, whyNoKernels } from "../../model/headline";
 import { isNote, sameTime, wholeOf } from "../../model/findings";
 import { FindingCard, Notes } from "./finding_card";
 
@@ -81,6 +82,12 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
     />
   );
   const gains = findings.some(({ gain }) => gain?.high_ns != null);
+  if (judged.judged && findings.length === 0 && !hasGpuWork(data))
+    return (
+      <div class="findings">
+        <NothingToJudge data={data} />
+      </div>
+    );
   return (
     <div class="findings">
       <Summary findings={findings} gains={gains} diagnosis={diagnosis} />
@@ -96,7 +103,12 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
         </Message>
       )}
       {judged.judged && findings.length === 0 && (
-        <Nothing judgeable={hasGpuWork(data)} undecided={judged.undecided.length > 0} />
+        <Message icon="check" title="Nothing to recommend">
+          <p>
+            No rule found time that could be gained.
+            {judged.undecided.length > 0 && " What is missing is listed below."}
+          </p>
+        </Message>
       )}
       {changes.map(card)}
       <Notes findings={findings.filter(isNote)} {...shared} />
@@ -105,13 +117,12 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
   );
 }
 
-/** No finding: because all is well, or because there was nothing to look at. */
-function Nothing({ judgeable, undecided }: { judgeable: boolean; undecided: boolean }) {
+/** What is missing is one thing, whatever the rules could not decide for the lack of it. */
+function NothingToJudge({ data }: { data: DashboardResponse }) {
   return (
-    <Message icon={judgeable ? "check" : "info"} title={judgeable ? "Nothing to recommend" : "Nothing to judge"}>
+    <Message icon="info" title="Nothing to judge">
       <p>
-        {judgeable ? "No rule found time that could be gained." : "This recording holds no GPU work."}
-        {undecided && " What is missing is listed below."}
+        This recording holds no GPU work. <Sentence text={whyNoKernels(data)} />
       </p>
     </Message>
   );
