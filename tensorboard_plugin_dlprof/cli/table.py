@@ -198,6 +198,8 @@ def _lines(values: Mapping[str, Any]) -> Iterator[str]:
     yield from aligned(cells, right)
     last = values["offset"] + len(values["rows"])
     yield f"rows {min(values['offset'] + 1, last):,} to {last:,} of {values['filtered']:,}"
+    if values["note"]:
+        yield str(values["note"])
 
 
 def _cell(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import MutableMapping, Sequence
 from functools import cache
 from typing import TypedDict, cast
 
+from tensorboard_plugin_dlprof.queries import crossing
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
@@ -48,7 +49,7 @@ def constant_columns(
 _SUMMED = frozenset(
     {
         *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
-        *("ops_of_kernel", "kernel_names_of_iteration", "op_paths_of_iteration"),
+        *("ops_of_kernel", *crossing.TABLES),
         *("kernels_of_op", "kernels_of_group", "kernels_of_path", "kernels_of_name", "kernels_of_type"),
         *("efficiency", "compare", "compare_types", "compare_groups", "compare_of_group", "compare_new"),
         *("gaps", "gap_groups", "memory_block_groups"),
@@ -61,7 +62,7 @@ _ADDITIVE = frozenset(
         *("a_ns", "a_ops", "b_ns", "b_ops", "of_change_fraction"),
         *("calls", "change_ns", "duration_ns", "total_ns"),
         *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
-        *("gpu_time_ns", "kernel_calls", "kernel_ns"),
+        *("gpu_time_ns", "kernel_calls", "kernel_ns", "kernels"),
         *("at_peak", "at_peak_bytes", "blocks", "held_fraction", "stay", "total_bytes"),
     }
 )
@@ -126,6 +127,8 @@ class TablePage(TypedDict):
     """Sums of the columns that can be summed, over all rows that pass search and filters."""
     constant: list[str]
     """The columns in which all rows are alike, those too that search and filters leave out."""
+    note: str
+    """What the rows do not tell by themselves, in a sentence; empty if nothing."""
 
 
 def page_of(
@@ -148,6 +151,7 @@ def page_of(
         "sort": answer.sort,
         "totals": totals(connection, table, scope, request),
         "constant": constant_columns(connection, table, scope, request, answer.rows, answer.total),
+        "note": crossing.crossing(connection, scope, request) if table.name in crossing.TABLES else "",
     }
 
 

@@ -1725,6 +1725,8 @@ export interface TableResponse {
   totals: Record<string, number | null>;
   /** The columns in which all rows are alike, those too that search and filters leave out. */
   constant: string[];
+  /** What the rows do not tell by themselves, in a sentence; empty if nothing. */
+  note: string;
 }
 
 /** GPU time of Tensor Core kernels over that of all kernels, both in eligible ops. */

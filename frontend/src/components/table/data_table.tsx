@@ -214,6 +214,7 @@ export function DataTable(props: DataTableProps) {
             onChoose={(keys) => change({ columns: keys })}
           />
         </div>
+        {data.note !== "" && <p class="muted table-said">{data.note}</p>}
         {folded.length > 0 && (
           <Folded
             columns={folded}

@@ -36,7 +36,11 @@ const CELL_PADDING = 22;
 /** What a cell of a width leaves for its text, in CSS pixels. */
 export const roomOf = (width: number): number => width - CELL_PADDING;
 
-const Nothing = ({ why = "none, or not recorded" }: { why?: string }) => (
+/** Where a column says itself when its cells are empty, that is the reason. */
+const whyEmpty = ({ description }: Column): string =>
+  /\bempty\b/i.test(description) ? description : "none, or not recorded";
+
+const Nothing = ({ why }: { why: string }) => (
   <span class="unknown" data-tip={why}>
     –
   </span>
@@ -53,7 +57,7 @@ export function TableCell(props: TableCellProps) {
   const value = row[column.key] ?? null;
   if (value === null || value === "") {
     if (column.type === "boolean") return <YesNo value={null} />;
-    return COMPARED.has(column.key) && row.family === NO_KERNELS ? <Nothing why={ONLY_COPIES} /> : <Nothing />;
+    return <Nothing why={COMPARED.has(column.key) && row.family === NO_KERNELS ? ONLY_COPIES : whyEmpty(column)} />;
   }
   if (CHANGES.has(column.key)) return <ChangeCell column={column} row={row} value={Number(value)} scale={scale} />;
   switch (column.type) {
