@@ -86,6 +86,14 @@ describe("how wide columns are", () => {
     expect([...widthsIn([time, size("calls", 60)], 360).values()]).toEqual([240, 120]);
   });
 
+  it("leaves no gap of rounded pixels at the end", () => {
+    expect([...widthsIn([time, size("calls", 60), size("ops", 60)], 341).values()]).toEqual([170, 85, 86]);
+  });
+
+  it("lets numbers alone not drift apart", () => {
+    expect([...widthsIn([time, size("calls", 60)], 1000).values()]).toEqual([240, 120]);
+  });
+
   it("is wider than there is room only where the least is", () => {
     expect(total(widthsIn([time, name], 100))).toBe(300);
     for (let available = 300; available < 900; available += 7)

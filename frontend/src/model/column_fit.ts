@@ -62,8 +62,8 @@ export const wholePairs = <Named extends { readonly key: string }>(
 
 /**
  * The width of each column in `available` pixels: first the least, then until its texts are whole, then up to the ideal, each by
- * what it lacks; what is still left goes to those that grow, up to their most, and then to all. Wider together than `available` only where
- * the least is.
+ * what it lacks; what is still left goes to those that grow, up to their most, and then to all. Where none grows, a column takes up to
+ * twice its ideal: numbers far apart are hard to follow along a row. Wider together than `available` only where the least is.
  */
 export function widthsIn(columns: readonly ColumnSize[], available: number): ReadonlyMap<string, number> {
   let rest = Math.max(available - sum(columns.map(({ least }) => least)), 0);
@@ -79,14 +79,20 @@ export function widthsIn(columns: readonly ColumnSize[], available: number): Rea
   const takers = new Set(growing.length > 0 ? growing : columns);
   const shares = sum([...takers].map(({ ideal }) => ideal));
   const wanted = ({ ideal, most = Infinity }: ColumnSize): number =>
-    Math.min((rest * ideal) / shares, Math.max(most - ideal, 0));
-  const left = rest - sum([...takers].map(wanted));
+    Math.min((rest * ideal) / shares, Math.max(most - ideal, 0), growing.length > 0 ? Infinity : ideal);
+  const left = growing.length > 0 ? rest - sum([...takers].map(wanted)) : 0;
   const ideals = sum(columns.map(({ ideal }) => ideal));
+  const widths = columns.map((column) => {
+    const { least, whole, ideal } = column;
+    const grown = (takers.has(column) ? wanted(column) : 0) + (left * ideal) / ideals;
+    return Math.floor(least + toWhole * (whole - least) + toIdeal * (ideal - whole) + grown);
+  });
+  // Fractions of pixels together are a gap at the end.
+  const lost = available - sum(widths);
   return new Map(
-    columns.map((column) => {
-      const { key, least, whole, ideal } = column;
-      const grown = (takers.has(column) ? wanted(column) : 0) + (left * ideal) / ideals;
-      return [key, Math.floor(least + toWhole * (whole - least) + toIdeal * (ideal - whole) + grown)];
-    }),
+    columns.map(({ key }, i) => [
+      key,
+      (widths[i] ?? 0) + (i === columns.length - 1 && lost > 0 && lost < columns.length ? lost : 0),
+    ]),
   );
 }

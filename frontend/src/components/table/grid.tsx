@@ -220,6 +220,8 @@ export function Grid(props: GridProps) {
           {columns.map((column) => (
             <col key={column.key} style={{ width: `${widthOf(column)}px` }} />
           ))}
+          {/* The room that numbers alone leave: without it they would drift apart. */}
+          <col />
         </colgroup>
         <TableHead
           columns={columns}

@@ -375,7 +375,7 @@ function Captions({ placed, hidden, odd, label, whyOutside, grips, topNs, plotWi
         caption.lines.map((text, line) => (
           <text
             key={`${caption.bar.row.iteration} ${line}`}
-            class="axis-text"
+            class="axis-text axis-caption"
             x={caption.x}
             y={captionBaseline(caption, line)}
             text-anchor="middle"
