@@ -125,9 +125,37 @@ def ranks(con: sqlite3.Connection, iterations: tuple[int, int] | None = None) ->
 
 
 def rank_columns(con: sqlite3.Connection) -> dict[str, tuple[Any, ...]]:
-    """What the page shows of the ranks, over the time from their first to their last GPU work, by column."""
+    """What the page shows of the ranks, by column: sums over their iterations, which verdict and heat map are of, too.
+
+    ``iterations`` says how many each rank has; without any in the job, sums are from first to last GPU work.
+    """
     rows = _checked(_SHOWN, con.execute(f"SELECT {', '.join(_SHOWN)} FROM job_ranks ORDER BY rank").fetchall())
-    return dict(zip(_SHOWN, zip(*rows, strict=True), strict=True))
+    result = dict(zip(_SHOWN, zip(*rows, strict=True), strict=True))
+    had = matrix(con, "duration") >= 0
+    result["iterations"] = tuple(had.sum(1).tolist())
+    if not had.shape[1]:
+        return result
+    for name, measure in _OF_ITERATION.items():
+        values = matrix(con, measure)
+        known = had.any(1) & ~(had & (values < 0)).any(1)
+        sums: npt.NDArray[np.int64] = np.where(known, np.where(had, values, 0).sum(1), -1)
+        each = zip(result[name], map(int, sums), strict=True)
+        result[name] = tuple(total if total >= 0 and whole is not None else None for whole, total in each)
+    # Known also where nothing could be matched: what is left of the time.
+    parts = zip(*(result[name] for name in ("window_ns", "compute_ns", "exposed_copy_ns", "idle_ns")), strict=True)
+    result["exposed_communication_ns"] = tuple(
+        None if None in of_rank else max(of_rank[0] - sum(of_rank[1:]), 0) for of_rank in parts
+    )
+    return result
+
+
+def exposed_of(con: sqlite3.Connection, number: int) -> dict[str, list[int | None]]:
+    """A rank's exposed communication in each iteration, by what it was; None is unknown."""
+    ranks_before = con.execute("SELECT count(*) FROM job_ranks WHERE rank < ?", (number,)).fetchone()[0]
+    return {
+        f"{measure}_ns": [None if ns < 0 else ns for ns in matrix(con, measure)[ranks_before].tolist()]
+        for measure in ("exposed_transfer", "exposed_wait", "exposed_unmatched")
+    }
 
 
 def rank(con: sqlite3.Connection, number: int) -> dict[str, Any]:

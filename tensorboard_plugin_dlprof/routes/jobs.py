@@ -150,7 +150,8 @@ class Jobs:
         profiles, folder = self._listed_by_path(snapshot), os.fspath(place.folder)
         members = [profiles.get(f"{folder}/{stem}") for stem in read["stems"]]
         named = [None if member is None else {"run": member.run, "name": member.name} for member in members]
-        return {**read["job"], "rank": place.rank, "profiles": named}
+        exposed = queries.exposed_of(connection, place.rank)
+        return {**read["job"], "rank": place.rank, "profiles": named, "exposed_by_iteration": exposed}
 
     def _ranks(self, path: Path) -> tuple[Identity, dict[str, int]] | None:
         try:
@@ -212,9 +213,11 @@ def opened(path: Path) -> Iterator[Connection]:
 
 
 class RankColumns(TypedDict):
-    """What the page shows of the ranks, in columns."""
+    """What the page shows of the ranks, in columns: sums over ``iterations``, those that the rank has; 0 where none are
+    in the job: then of the time from its first to its last GPU work."""
 
     rank: list[int]
+    iterations: list[int]
     host: list[str]
     coordinates: list[str]
     window_ns: list[int | None]
@@ -237,6 +240,14 @@ class IterationColumns(TypedDict):
     median_ns: list[int]
 
 
+class ExposedByIteration(TypedDict):
+    """A rank's exposed communication in each of the job's iterations; null where it lacks one."""
+
+    exposed_transfer_ns: list[int | None]
+    exposed_wait_ns: list[int | None]
+    exposed_unmatched_ns: list[int | None]
+
+
 class JobPage(TypedDict):
     """What the page of a job shows, besides what ``dlprof distributed`` prints."""
 
@@ -244,6 +255,8 @@ class JobPage(TypedDict):
     ranks: RankColumns
     profiles: list[NamedFile | None]
     iterations_by_number: IterationColumns
+    exposed_by_iteration: ExposedByIteration
+    """Of the profile's rank."""
     delayed_at: int | None
     """The row of ``collectives`` at which most of the own delay of the verdict's rank was seen; null where the verdict
     names no rank by its own delay, or the delay was seen at none."""

@@ -128,3 +128,37 @@ def test_times_are_sums_over_the_gpus_that_were_used(page: Page, several: Tensor
     """Iterations says of how many GPUs it adds up the kernels: of none that only the machine has."""
     page.goto(several.page(view="iterations"))
     expect(page.locator(".selected-iteration")).to_contain_text(f"Times are sums over {len(IN_USE)} GPUs.")
+
+
+def test_waiting_is_told_from_transfer_in_the_bar_of_a_rank(page: Page, tensorboard: TensorBoard) -> None:
+    """As in the bars of all ranks above, of which each panel says which iterations they are the mean of."""
+    page.goto(tensorboard.page(run="ddp/rank0", view="gpus"))
+    expect(page.get_by_role("region", name="Ranks", exact=True)).to_contain_text(
+        "mean of all 4 iterations, iteration 1 (warm-up) included: 24.9\u00a0ms"
+    )
+    tip = page.locator(".rank-track").first.get_attribute("data-tip")
+    assert tip is not None
+    # Of 99.5 ms in four iterations, 10.9 ms are exposed communication (rank_facts.py).
+    assert "Compute: 15.8 ms (63.7 %)" in tip
+    assert "Transfer: 702 µs (2.8 %)" in tip
+    assert "Waiting: 2.03 ms (8.2 %)" in tip
+    own = page.get_by_role("region", name="GPU Utilization of rank 0")
+    expect(own).to_contain_text("iteration 1 (warm-up) left out")
+    expect(own.locator(".bar-legend")).to_contain_text(re.compile(r"Transfer 3\.7.%.*Waiting 12\.6.%"))
+    expect(own.locator(".bar-legend")).not_to_contain_text("Communication")
+
+
+@pytest.mark.parametrize("real_run", ["mi300x"], indirect=True)
+def test_the_sentence_leads_with_exposed_communication_where_it_is_large(
+    page: Page, tensorboard: TensorBoard, real_run: str
+) -> None:
+    """Kernels that wait for other GPUs make none of them busy."""
+    page.goto(tensorboard.page(run=real_run, view="gpus"))
+    expect(page.locator(".headline h2")).to_have_text(
+        re.compile(
+            r"^GPU 2 computed 26\.5.% of the 16\.2.ms iteration \(mean of 3\), 66\.1.% was exposed communication\.$"
+        )
+    )
+    expect(page.locator(".headline .model-line")).to_have_text(
+        re.compile(r"^Kernels ran 92\.6.% of the 48\.6.ms of 3.iterations; idle longest for: queued, 3\.6.%\.$")
+    )

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.database.job_rows import opened_job
+from tensorboard_plugin_dlprof.queries.job import rank_columns
 from tests.ranks.jobs import import_into, made_in, rows
 from tests.shared_data import shared_data
 
@@ -30,6 +32,8 @@ def test_a_real_job_has_the_numbers_of_its_raw_files(name: str, tmp_path: Path) 
     made = made_in(tmp_path / "job")
     result = {row["rank"]: row for row in rows(made, "SELECT * FROM job_ranks")}
     across = facts["across"]
+    with opened_job(made.database) as connection:
+        shown = rank_columns(connection)
     for rank in facts["ranks"]:
         row, whole, number = result[rank["rank"]], rank["whole_capture"], str(rank["rank"])
         assert row["window_ns"] == whole["window_ns"]
@@ -38,6 +42,14 @@ def test_a_real_job_has_the_numbers_of_its_raw_files(name: str, tmp_path: Path) 
         assert row["exposed_copy_ns"] == whole["exposed_copy_ns"]
         assert row["idle_ns"] == whole["idle_ns"]
         assert row["overlapped_ns"] == whole["overlapped_comm_ns"]
+        if steps := list(rank.get("steps", {}).values()):
+            place = shown["rank"].index(rank["rank"])
+            assert shown["iterations"][place] == len(steps)
+            for name, of_steps in (
+                *(("window_ns", "window_ns"), ("compute_ns", "compute_ns"), ("idle_ns", "idle_ns")),
+                *(("exposed_communication_ns", "exposed_comm_ns"), ("overlapped_ns", "overlapped_comm_ns")),
+            ):
+                assert shown[name][place] == sum(step[of_steps] for step in steps), "of the iterations, on the page"
         exposed = across["exposed_by_rank"][number]
         assert row["exposed_transfer_ns"] == exposed["exposed_transfer_ns"]
         assert row["exposed_wait_ns"] == exposed["exposed_wait_ns"]

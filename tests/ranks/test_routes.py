@@ -6,8 +6,10 @@ import base64
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tensorboard_plugin_dlprof.api.job import open_job
@@ -40,14 +42,31 @@ def server(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Server:
     return Server(logs, tmp_path_factory.mktemp("cache"))
 
 
+def _values(cells: dict[str, Any]) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(base64.b64decode(cells["cells"]), "<u4").reshape(cells["rows"], cells["columns"])
+
+
 def test_the_page_of_a_job(server: Server) -> None:
     """Every rank finds its job and the profiles of the others, also of databases alone; then heat map and members."""
     profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
     job = server.get(f"/job?profile={profile}").json["job"]
     assert (job["rank"], job["verdict"]["rank"], job["ranks"]["rank"]) == (3, 1, [0, 1, 2, 3])
     assert [each["run"] for each in job["profiles"]] == ["run/host0", "run/host0", "run/host1", "run/host1"]
+    times = job["ranks"]
+    for name, measure in (
+        ("window_ns", "duration"),
+        ("exposed_wait_ns", "exposed_wait"),
+        ("own_delay_ns", "own_delay"),
+    ):
+        of_all = _values(server.get(f"/job_cells?profile={profile}&measure={measure}").json)
+        assert times[name] == of_all.sum(1).tolist(), "the bars are of the same iterations as the heat map"
+        assert times["iterations"] == [of_all.shape[1]] * 4
+        if measure == "exposed_wait":
+            assert job["exposed_by_iteration"]["exposed_wait_ns"] == of_all[3].tolist()
+    parts = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
+    assert [sum(each) for each in zip(*(times[name] for name in parts), strict=True)] == times["window_ns"]
     cells = server.get(f"/job_cells?profile={profile}&measure=own_delay").json
-    result = np.frombuffer(base64.b64decode(cells["cells"]), "<u4").reshape(cells["rows"], cells["columns"])
+    result = _values(cells)
     assert result.sum(1).argmax() == 1
     assert cells["first"] == 0
     numbers = job["iterations_by_number"]["iteration"]

@@ -617,6 +617,13 @@ export interface Evidence {
   detail: string;
 }
 
+/** A rank's exposed communication in each of the job's iterations; null where it lacks one. */
+export interface ExposedByIteration {
+  exposed_transfer_ns: (number | null)[];
+  exposed_wait_ns: (number | null)[];
+  exposed_unmatched_ns: (number | null)[];
+}
+
 /** One piece of advice. */
 export interface Finding {
   detector: string;
@@ -1548,9 +1555,13 @@ export interface QueueLengths {
   bins: QueueBin[];
 }
 
-/** What the page shows of the ranks, in columns. */
+/**
+ * What the page shows of the ranks, in columns: sums over `iterations`, those that the rank has; 0 where none are in
+ * the job: then of the time from its first to its last GPU work.
+ */
 export interface RankColumns {
   rank: number[];
+  iterations: number[];
   host: string[];
   coordinates: string[];
   window_ns: (number | null)[];
@@ -1572,6 +1583,8 @@ export interface RankJob extends JobAnswer {
   ranks: RankColumns;
   profiles: (NamedFile | null)[];
   iterations_by_number: IterationColumns;
+  /** Of the profile's rank. */
+  exposed_by_iteration: ExposedByIteration;
   /**
    * The row of `collectives` at which most of the own delay of the verdict's rank was seen; null where the verdict
    * names no rank by its own delay, or the delay was seen at none.

@@ -145,7 +145,7 @@ export function blamedPart(diagnosis: Pick<Diagnosis, "mean">): DiagnosedPart | 
 }
 
 /** Of a stretch of time that a sentence leads with what was exposed, that is at least this share. */
-const LEADS = 0.1;
+export const LEADS = 0.1;
 
 /** What a sentence about a stretch of time leads with in place of its idle time: more than that, the GPU only communicated, or only copied. */
 export function leadingExposed(

@@ -5,6 +5,7 @@ import {
   barRows,
   decodeCells,
   draggedOver,
+  exposedOf,
   facetOf,
   firstMeasure,
   hasUnmatched,
@@ -31,14 +32,15 @@ const job = {
   ranks: {
     coordinates: ["0,10", "0,9", "1,9"],
     rank: [0, 1, 2],
+    iterations: [2, 2, 2],
     host: ["b10", "b9", "b9"],
-    window_ns: [100, 100, null],
-    compute_ns: [60, 50, null],
-    exposed_communication_ns: [30, 40, null],
-    exposed_transfer_ns: [10, 10, null],
-    exposed_wait_ns: [15, 30, null],
-    exposed_copy_ns: [4, 4, null],
-    idle_ns: [6, 6, null],
+    window_ns: [200, 200, null],
+    compute_ns: [120, 100, null],
+    exposed_communication_ns: [60, 80, null],
+    exposed_transfer_ns: [20, 20, null],
+    exposed_wait_ns: [30, 60, null],
+    exposed_copy_ns: [8, 8, null],
+    idle_ns: [12, 12, null],
     own_delay_ns: [1, 9, null],
   },
 } as unknown as RankJob;
@@ -95,7 +97,21 @@ test("rows are sorted by rank, by host in the order that people count, or by wha
   expect([facetOf(job, 0, "stage"), facetOf(job, 0, "host"), facetOf(job, 0, "rank")]).toEqual(["Stage 10", "b10", ""]);
 });
 
-test("the parts of a rank add up to its time; a rank without GPU work has none", () => {
+test("the exposed communication of a rank is told apart where the job knows it of the same time", () => {
+  const own = {
+    iterations_by_number: { iteration: [1, 2, 3] },
+    exposed_by_iteration: {
+      exposed_transfer_ns: [5, 10, 20],
+      exposed_wait_ns: [5, 30, 40],
+      exposed_unmatched_ns: [0, 0, 0],
+    },
+  } as unknown as RankJob;
+  expect(exposedOf(own, [2, 3], 50)).toEqual({ transfer: 15, wait: 35, unmatched: 0 });
+  expect(exposedOf(own, [2, 3], 60)).toBeNull();
+  expect(exposedOf(own, [3, 4], 50)).toBeNull();
+});
+
+test("the parts of a rank add up to its mean iteration; a rank without GPU work has none", () => {
   expect(partsOf(job, 0)).toEqual([60, 10, 15, 5, 4, 6]);
   expect(partsOf(job, 0)?.reduce((sum, ns) => sum + ns, 0)).toBe(100);
   expect(partsOf(job, 2)).toBeNull();

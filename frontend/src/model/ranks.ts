@@ -199,22 +199,52 @@ export const PARTS: readonly RankPart[] = [
   { key: "idle", label: "Idle", about: "The GPU does nothing." },
 ];
 
-/** The parts of a rank's time in ns, in the order of `PARTS`; null if it did no GPU work. */
+type Time = Exclude<keyof RankJob["ranks"], "rank" | "host" | "coordinates" | "iterations" | "last">;
+
+/** A time of a rank in ns, mean of its iterations, or of all that was recorded where none are marked. */
+export function meanOf({ ranks }: RankJob, row: number, time: Time): number | null {
+  const ns = ranks[time][row] ?? null;
+  return ns === null ? null : Math.round(ns / Math.max(ranks.iterations[row] ?? 0, 1));
+}
+
+/** The parts of a rank's mean iteration in ns, in the order of `PARTS`; null if it did no GPU work. */
 export function partsOf(job: RankJob, row: number): number[] | null {
-  const { ranks } = job;
-  const compute = ranks.compute_ns[row] ?? null;
+  const compute = meanOf(job, row, "compute_ns");
   if (compute === null) return null;
-  const exposed = ranks.exposed_communication_ns[row] ?? 0;
-  const transfer = ranks.exposed_transfer_ns[row] ?? 0;
-  const wait = ranks.exposed_wait_ns[row] ?? 0;
+  const exposed = meanOf(job, row, "exposed_communication_ns") ?? 0;
+  const transfer = meanOf(job, row, "exposed_transfer_ns") ?? 0;
+  const wait = meanOf(job, row, "exposed_wait_ns") ?? 0;
   return [
     compute,
     transfer,
     wait,
     Math.max(exposed - transfer - wait, 0),
-    ranks.exposed_copy_ns[row] ?? 0,
-    ranks.idle_ns[row] ?? 0,
+    meanOf(job, row, "exposed_copy_ns") ?? 0,
+    meanOf(job, row, "idle_ns") ?? 0,
   ];
+}
+
+/** How far the job and the diagnosis may be apart about the same time of a rank. */
+const SAME = 0.01;
+
+/**
+ * What the exposed communication of the job's rank was in some iterations, mean of them: transfer, waiting and unmatched. Null
+ * where the job does not know it of all of them, or tells of another time than `whole`.
+ */
+export function exposedOf(
+  { iterations_by_number: { iteration: all }, exposed_by_iteration: exposed }: RankJob,
+  numbers: readonly number[],
+  whole: number,
+): { transfer: number; wait: number; unmatched: number } | null {
+  const meanOfAll = (times: readonly (number | null)[]): number =>
+    numbers.reduce((sum, number) => sum + (times[all.indexOf(number)] ?? NaN), 0) / numbers.length;
+  const parts = {
+    transfer: meanOfAll(exposed.exposed_transfer_ns),
+    wait: meanOfAll(exposed.exposed_wait_ns),
+    unmatched: meanOfAll(exposed.exposed_unmatched_ns),
+  };
+  const sum = parts.transfer + parts.wait + parts.unmatched;
+  return Math.abs(sum - whole) <= SAME * whole ? parts : null;
 }
 
 /** Whether nothing was left out. */
@@ -247,7 +277,7 @@ export function spreadOfParts(job: RankJob): number[][] {
   const shares = PARTS.map(() => [] as number[]);
   job.ranks.rank.forEach((_, row) => {
     const parts = partsOf(job, row);
-    const window = job.ranks.window_ns[row] ?? 0;
+    const window = meanOf(job, row, "window_ns") ?? 0;
     if (parts !== null && window > 0) parts.forEach((ns, part) => shares[part]?.push(ns / window));
   });
   return shares.map((values) => {

@@ -134,6 +134,14 @@ function numberOf(diagnosis: Diagnosis, data: DashboardResponse): (index: number
   return (index) => (numbers.length === diagnosis.iterations.length ? (numbers[index] ?? index) : index);
 }
 
+/** The iterations that means are of, as tables name them; null where tables show no single ones. */
+export function typicalNumbers(diagnosis: Diagnosis, data: DashboardResponse): number[] | null {
+  const number = numberOf(diagnosis, data);
+  return data.iterations.binned
+    ? null
+    : diagnosis.iterations.flatMap(({ index, typical }) => (typical ? [number(index)] : []));
+}
+
 /** Whether an iteration is one of the warm-up, with which a recording begins. */
 export const isWarmUp = (iteration: number, diagnosis: Diagnosis, data: DashboardResponse): boolean =>
   diagnosis.typical.why.includes("warm_up") && iteration < numberOf(diagnosis, data)(diagnosis.typical.start);

@@ -17,11 +17,12 @@ import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse, whyNoKernels } from "../../model/headline";
 import { partKinds } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
-import { isWarmUp, segmentsOf, type BarSegment } from "../../model/step";
+import { isWarmUp, segmentsOf, typicalNumbers, type BarSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { CompareRanks } from "../ranks/compare_ranks";
 import { GpusBand, meanInWords } from "./gpus_band";
+import { withWaiting } from "./waiting";
 
 /** Of a bar, px; the same as the track's in the style sheet. */
 const HEIGHT = 24;
@@ -41,12 +42,18 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const ofRank = job === null || own.length > 1 ? "" : ` of ${rankLabel(job, job.rank).toLowerCase()}`;
   const { data: diagnosis, loading } = useDiagnosis();
   // In the order of the GPUs; without kinds that are too short to be seen.
+  const means = diagnosis === null ? null : typicalNumbers(diagnosis, data);
   const segments = devices.map(({ device_id: id }) => {
     const mean = diagnosis?.mean.devices[String(id)];
-    return diagnosis === null || mean === undefined
-      ? undefined
-      : segmentsOf(mean.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
+    if (diagnosis === null || mean === undefined) return undefined;
+    const shown = segmentsOf(mean.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
+    // A report of several ranks has a GPU of each.
+    return job === null || means === null || devices.length > 1 ? shown : withWaiting(shown, job, means);
   });
+  const leftOut =
+    diagnosis === null
+      ? []
+      : data.iterations.rows.map(({ iteration }) => iteration).filter((each) => isWarmUp(each, diagnosis, data));
   const order = partKinds(data.matrix_unit).map(({ key }): string => key);
   const placeOf = ({ key }: BarSegment): number => (order.includes(key) ? order.indexOf(key) : order.length);
   const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()].sort(
@@ -103,6 +110,8 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                   <span>
                     {diagnosis.marked ? meanInWords(diagnosis) : "first to last GPU work"},{" "}
                     {formatDuration(diagnosis.mean.wall_ns)}
+                    {leftOut.length > 0 &&
+                      `; iteration${leftOut.length === 1 ? "" : "s"} ${formatRanges(leftOut)} (warm-up) left out`}
                   </span>
                 )}
                 <span>kernels ran, of {formatDuration(wall)}</span>

@@ -1,13 +1,13 @@
 /** How much of the time the GPUs were used, in a sentence. */
 import { Fragment } from "preact";
 
-import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../../api/types";
+import type { DashboardResponse, DeviceUtilization, DiagnosedDevice, Diagnosis } from "../../api/types";
 import { Sentence } from "../../components/sentence";
 import { capitalized, formatCount, ofIterations, withinSentence } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse, whyNoKernels } from "../../model/headline";
-import { COMPUTE, computeOf, mainDevice, shownParts, type Share } from "../../model/parts";
+import { COMPUTE, computeOf, LEADS, mainDevice, shownParts, type Share } from "../../model/parts";
 
 interface GpusBandProps {
   data: DashboardResponse;
@@ -32,21 +32,19 @@ const BUSY: ReadonlySet<string> = new Set([...COMPUTE, "communication", "copy"])
 /** What a GPU did, and what it was idle for longest. Without kernels it may have been busy all the same. */
 function did(parts: DiagnosedDevice["parts"], cause: Share | undefined, share: (ns: number) => string): string {
   const computing = computeOf(parts);
-  return [
-    [
-      computing === 0 && parts.copy > 0 ? `${share(parts.copy)} copying` : `${share(computing)} computing`,
-      parts.communication > 0 ? `${share(parts.communication)} exposed communication` : "",
-    ]
-      .filter(Boolean)
-      .join(", "),
-    cause === undefined
-      ? ""
-      : cause.kind.key === "unrecorded"
-        ? `nothing tells why it was idle for ${share(cause.ns)}`
-        : `idle longest for: ${withinSentence(cause.kind.label)}, ${share(cause.ns)}`,
-  ]
-    .filter(Boolean)
-    .join("; ");
+  const busy = [
+    computing === 0 && parts.copy > 0 ? `${share(parts.copy)} copying` : `${share(computing)} computing`,
+    parts.communication > 0 ? `${share(parts.communication)} exposed communication` : "",
+  ];
+  return `${busy.filter(Boolean).join(", ")}${idleFor(cause, share)}`;
+}
+
+/** What a GPU was idle for longest, behind what else is told; empty where there is nothing to tell. */
+function idleFor(cause: Share | undefined, share: (ns: number) => string): string {
+  if (cause === undefined) return "";
+  return cause.kind.key === "unrecorded"
+    ? `; nothing tells why it was idle for ${share(cause.ns)}`
+    : `; idle longest for: ${withinSentence(cause.kind.label)}, ${share(cause.ns)}`;
 }
 
 export function GpusBand({ data, diagnosis }: GpusBandProps) {
@@ -69,10 +67,14 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         </p>
       </header>
     );
-  // Of many, the one that ran kernels for longest.
-  const others = used.length > MOST_NAMED ? [most] : used;
+  // Of many, the one that ran kernels for longest; in the order of the bars.
+  const named = [...(used.length > MOST_NAMED ? new Set([least, most]) : used)].sort(
+    (a, b) => (a.device_id ?? 0) - (b.device_id ?? 0),
+  );
   const { wall_ns: wall } = data.gpu_utilization;
-  const parts = diagnosis?.mean.devices[String(least.device_id)]?.parts;
+  const partsOf = ({ device_id: id }: DeviceUtilization): DiagnosedDevice["parts"] | undefined =>
+    diagnosis?.mean.devices[String(id)]?.parts;
+  const parts = partsOf(least);
   const idle =
     parts === undefined || diagnosis === null
       ? []
@@ -87,27 +89,55 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         ? `of ${meanInWords(diagnosis)}, ${formatDuration(mean)}`
         : `of the ${formatDuration(mean)} from the first to the last GPU work`
       : "";
-  const computes = ({ device_id: id }: (typeof used)[number]): number =>
-    computeOf(diagnosis?.mean.devices[String(id)]?.parts ?? {}) / Math.max(mean, 1);
+  const shareOfMean = (ns: number): string => formatShare(shareOf(ns, mean));
+  const computes = (each: DeviceUtilization): number => computeOf(partsOf(each) ?? {}) / Math.max(mean, 1);
   const computesLeast = String(least.device_id) === main && computes(most) - computes(least) >= LESS;
   const gpu = most === least ? "" : `GPU ${least.device_id}${computesLeast ? ", which computes least" : ""}`;
-  const whose = [gpu, of].filter(Boolean).join(", ");
-  const shareOfMean = (ns: number): string => formatShare(shareOf(ns, mean));
+  const kernelsRan = `of the ${formatDuration(wall)}${ofIterations(" of", data.performance.profiled_iterations ?? 1)}`;
+  // Kernels of communication that hide nothing are no use of the GPU: then how long any ran is told below.
+  const exposed = parts?.communication ?? 0;
+  const leads = diagnosis !== null && exposed >= LEADS * mean && exposed > 0;
   const told =
-    parts === undefined ? "" : capitalized([whose, did(parts, cause, shareOfMean)].filter(Boolean).join(": "));
+    parts === undefined
+      ? ""
+      : leads
+        ? `${gpu === "" ? "K" : `${gpu}: k`}ernels ran ${formatShare(least.fraction)} ${kernelsRan}${idleFor(cause, shareOfMean)}`
+        : capitalized(
+            [[gpu, of].filter(Boolean).join(", "), did(parts, cause, shareOfMean)].filter(Boolean).join(": "),
+          );
+  const onlyCopied = (each: DeviceUtilization): boolean => {
+    const own = partsOf(each);
+    return each !== least && each.fraction === 0 && own !== undefined && own.copy > 0 && computeOf(own) === 0;
+  };
+  const first = named.find((each) => !onlyCopied(each));
+  const verb = leads ? "computed" : "ran kernels";
+  const whole = leads
+    ? diagnosis.marked
+      ? `of the ${formatDuration(mean)} iteration${diagnosis.mean.iterations > 1 ? ` (mean of ${formatCount(diagnosis.mean.iterations)})` : ""}`
+      : `of the ${formatDuration(mean)} from the first to the last GPU work`
+    : kernelsRan;
   return (
     <header class="headline">
       <h2 data-tip={`${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}>
-        GPU {least.device_id} ran kernels <strong class="nowrap">{formatShare(least.fraction)}</strong> of the{" "}
-        {formatDuration(wall)}
-        {ofIterations(" of", data.performance.profiled_iterations ?? 1)}
-        {others.map(
-          (each) =>
-            each !== least && (
-              <Fragment key={each.device_id}>
-                , GPU {each.device_id} <strong class="nowrap">{formatShare(each.fraction)}</strong>
-              </Fragment>
-            ),
+        {named.map((each, i) => (
+          <Fragment key={each.device_id}>
+            {i > 0 && ", "}GPU {each.device_id}{" "}
+            {onlyCopied(each) ? (
+              "only copied"
+            ) : (
+              <>
+                {(each === first || named.slice(0, i).some(onlyCopied)) && `${verb} `}
+                <strong class="nowrap">{formatShare(leads ? computes(each) : each.fraction)}</strong>
+                {each === first && ` ${whole}`}
+              </>
+            )}
+          </Fragment>
+        ))}
+        {leads && (
+          <>
+            {named.length > 1 ? `; on GPU ${least.device_id}, ` : ", "}
+            <strong class="nowrap">{shareOfMean(exposed)}</strong> was exposed communication
+          </>
         )}
         .
       </h2>

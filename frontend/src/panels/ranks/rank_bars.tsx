@@ -1,14 +1,14 @@
-/** The time of each rank from its first to its last GPU work, in parts that add up. */
+/** The mean iteration of each rank, in parts that add up. */
 import type { RankJob } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Panel } from "../../components/panel";
-import { UNKNOWN } from "../../format/number";
+import { formatCount, formatRanges, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact, unitOf } from "../../format/time";
 import { withUnit } from "../../format/unit";
 import { useOneStop } from "../../components/walking";
 import { useUrl } from "../../frame/url";
-import { barRows, PARTS, partsOf, rankLabel, spreadOfParts } from "../../model/ranks";
+import { barRows, meanOf, PARTS, partsOf, rankLabel, spreadOfParts } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 
 const WAYS = [
@@ -19,10 +19,17 @@ const WAYS = [
 /** More are drawn in two columns where there is room. */
 const FEW_ROWS = 16;
 
-export function RankBars({ job }: { job: RankJob }) {
+interface RankBarsProps {
+  job: RankJob;
+  marked: boolean;
+  /** Iterations that other means of the page leave out. */
+  warmUp: readonly number[];
+}
+
+export function RankBars({ job, marked, warmUp }: RankBarsProps) {
   const way = chosenOf(WAYS, useUrl()["ranks.bars"]);
   const rows = barRows(job);
-  const longest = Math.max(...rows.map((row) => job.ranks.window_ns[row] ?? 0), 1);
+  const longest = Math.max(...rows.map((row) => meanOf(job, row, "window_ns") ?? 0), 1);
   const many = rows.length < job.ranks.rank.length;
   const half = Math.ceil(rows.length / 2);
   const links = useOneStop<HTMLDivElement>();
@@ -30,7 +37,7 @@ export function RankBars({ job }: { job: RankJob }) {
   return (
     <Panel
       title="Ranks"
-      about="From the first to the last GPU work of each rank. Own delay is the mean of an iteration. High own delay and little waiting: this rank costs time. Much waiting: others cost it time."
+      about="The mean of all iterations of each rank, those of the warm-up among them, as in the sentence above and the tiles. High own delay and little waiting: this rank costs time. Much waiting: others cost it time."
       tools={
         <Choice
           label="Bars show"
@@ -48,7 +55,7 @@ export function RankBars({ job }: { job: RankJob }) {
             </li>
           ),
         )}
-        <li class="muted">{spanOf(job.ranks.window_ns)}</li>
+        <li class="muted">{spanOf(job, marked, warmUp)}</li>
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
@@ -61,12 +68,22 @@ export function RankBars({ job }: { job: RankJob }) {
   );
 }
 
-/** Of what the bars are, which is another time than that of the iterations. */
-function spanOf(windows: readonly (number | null)[]): string {
-  const known = windows.filter((ns) => ns !== null);
+/** Of what the bars are. */
+function spanOf(job: RankJob, marked: boolean, warmUp: readonly number[]): string {
+  const known = job.ranks.rank.map((_, row) => meanOf(job, row, "window_ns")).filter((ns) => ns !== null);
   const [least, most] = [Math.min(...known), Math.max(...known)].map((ns) => formatDuration(ns));
   const span = known.length === 0 ? "" : `: ${least === most ? least : `${least} to ${most}`}`;
-  return `of the whole recording, first to last GPU work${span}`;
+  const [fewest, count] = [Math.min(...job.ranks.iterations), Math.max(...job.ranks.iterations)];
+  if (count === 0) return `first to last GPU work${span}`;
+  if (!marked) return `all that was recorded${span}`;
+  if (count === 1) return `the iteration${span}`;
+  return [
+    fewest === count ? `mean of all ${formatCount(count)} iterations` : "mean of the iterations that each rank has",
+    warmUp.length === 0
+      ? ""
+      : `, iteration${warmUp.length === 1 ? "" : "s"} ${formatRanges(warmUp)} (warm-up) included`,
+    span,
+  ].join("");
 }
 
 interface BarsProps {
@@ -92,7 +109,7 @@ function Bars({ job, rows, way, longest }: BarsProps) {
       {rows.map((row) => {
         const rank = job.ranks.rank[row] ?? 0;
         const parts = partsOf(job, row);
-        const window = job.ranks.window_ns[row] ?? 0;
+        const window = meanOf(job, row, "window_ns") ?? 0;
         const whole = way === "share" ? window : longest;
         const delay = delays[row] ?? null;
         return (
@@ -112,8 +129,8 @@ function Bars({ job, rows, way, longest }: BarsProps) {
                     ({ label }, part) =>
                       `${label}: ${formatDuration(parts[part] ?? 0)} (${formatShare(shareOf(parts[part] ?? 0, window))})`,
                   ),
-                  `Communication during compute: ${formatDuration(job.ranks.overlapped_ns[row] ?? null)}`,
-                  `Last to arrive: ${job.ranks.last[row] ?? 0} times`,
+                  `Communication during compute: ${formatDuration(meanOf(job, row, "overlapped_ns"))}`,
+                  `Last to arrive: ${job.ranks.last[row] ?? 0} times in all`,
                 ].join("\n")}
               >
                 {PARTS.map(({ key }, part) => (

@@ -37,7 +37,7 @@ export function Ranks({ job, marked, warmUp }: VerdictProps) {
       <Findings job={job} marked={marked} />
       {/* Of one iteration, the bars below say all that its column would. */}
       {job.iterations > 1 && <HeatMap job={job} />}
-      <RankBars job={job} />
+      <RankBars job={job} marked={marked} warmUp={warmUp} />
       <Collectives job={job} />
       <div class="rank-pair">
         <Matrix job={job} />
