@@ -180,6 +180,7 @@ class _Larger(NamedTuple):
     is_least: bool
     """Whether they are larger by at least that factor, or smaller by it, not all by the same."""
     rows: list[Row]
+    """Those that it holds for: nearly all; empty where it holds for most only, so that the others' is unlike it."""
 
 
 def other_work(rows: Sequence[Row]) -> str:
@@ -189,9 +190,10 @@ def other_work(rows: Sequence[Row]) -> str:
     if found is None:
         return ""
     larger, size = ("B", found.ratio) if found.ratio > 1 else ("A", 1 / found.ratio)
+    where = "" if found.rows else " in ops that take most of the time"
     inputs = (
-        f"he inputs of {larger} are {'at least' if found.is_least else 'about'} {many_times(size, 2)} as large, so B "
-        f"does {'more' if found.ratio > 1 else 'less'} work per call."
+        f"he inputs of {larger} are {'at least' if found.is_least else 'about'} {many_times(size, 2)} as large{where}, "
+        f"so B does {'more' if found.ratio > 1 else 'less'} work per call."
     )
     each = _by_input(found)
     return f"{each}: t{inputs}" if each else f"T{inputs}"
@@ -217,7 +219,7 @@ def _by_input(found: _Larger) -> str:
         how = f"no {'more' if found.ratio > 1 else 'less'}"
     else:
         how += "the same"
-    return f"B takes {how} kernel time for each unit of input"
+    return f"B takes {how} kernel time for each input element"
 
 
 def _inputs_of_b(rows: Iterable[Row]) -> _Larger | None:
@@ -233,8 +235,9 @@ def _inputs_of_b(rows: Iterable[Row]) -> _Larger | None:
     middle = _at_time(known, _time(row for _, row in known) / 2)
     if abs(middle) <= _NEAR:
         return None
-    if _time(row for size, row in known if abs(size - middle) < _NEAR) > _MOST_OF_TIME * whole:
-        return _Larger(exp(middle), False, both)
+    near = [row for size, row in known if abs(size - middle) < _NEAR]
+    if _time(near) > _MOST_OF_TIME * whole:
+        return _Larger(exp(middle), False, near if _time(near) >= _NEARLY_ALL_OF_TIME * whole else [])
     if middle < 0:
         known.reverse()
     least = _at_time(known, _time(row for _, row in known) - _NEARLY_ALL_OF_TIME * whole)

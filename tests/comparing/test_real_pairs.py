@@ -109,7 +109,7 @@ def test_batches_of_other_sizes_are_told_by_unit_of_input() -> None:
     comparison = compare([a], [b])
     assert (comparison.a_ns, comparison.b_ns) == (5_488_169, 25_751_925)
     assert verdict_of(comparison).headline.startswith(
-        "Cannot tell: B takes at least 70.3 % less kernel time for each unit of input: the inputs of B are at least 16 "
+        "Cannot tell: B takes at least 70.3 % less kernel time for each input element: the inputs of B are at least 16 "
         "times as large, so B does more work per call. Kernels of B take 369 % more time: 25.8 ms instead of 5.49 ms"
     )
 

@@ -194,7 +194,7 @@ def test_inputs_of_another_size_are_no_change_of_speed(iterations: tuple[tuple[i
         comparison = compare(order[:1], order[1:])
         verdict = verdict_of(comparison)
         assert verdict.verdict == "cannot_tell"
-        assert f"Cannot tell: B takes about {each} kernel time for each unit of input: {told}" in verdict.headline
+        assert f"Cannot tell: B takes about {each} kernel time for each input element: {told}" in verdict.headline
         assert comparison.has_other_inputs
         assert sum("inputs" in sentence for sentence in comparison.comparability) == 1
 
@@ -208,13 +208,30 @@ def test_inputs_that_are_many_times_as_large_have_no_power_of_ten() -> None:
     assert "the inputs of B are about 130 times as large" in verdict_of(compare([a], [b])).headline
 
 
+def test_no_time_by_input_is_told_where_inputs_grow_unlike() -> None:
+    """Of the sequences of a batch those of one op grow, those of the other shrink: the factor is of one op alone."""
+    a, b = (
+        recording(
+            [
+                op("model/linear", 40_000_000, shapes=f"[[{rows},64],[64,64]]"),
+                op("model/conv1d", 20_000_000, shapes=f"[[8,{length}]]"),
+            ],
+            iterations=EIGHT,
+        )
+        for rows, length in ((256, 8256), (512, 1891))
+    )
+    assert compare([a], [b]).other_work == (
+        "The inputs of B are about 2 times as large in ops that take most of the time, so B does more work per call."
+    )
+
+
 @pytest.mark.parametrize(
     ("times", "lengths", "told"),
     [
-        ((60_000_000, 120_000_000), (8, 20), "B takes at least 50.0 % less kernel time for each unit of input"),
-        ((60_000_000, 500_000_000), (8, 20), "B takes at most 108 % more kernel time for each unit of input"),
-        ((60_000_000, 240_000_000), (8, 20), "B takes no more kernel time for each unit of input"),
-        ((120_000_000, 60_000_000), (20, 8), "B takes at least 100 % more kernel time for each unit of input"),
+        ((60_000_000, 120_000_000), (8, 20), "B takes at least 50.0 % less kernel time for each input element"),
+        ((60_000_000, 500_000_000), (8, 20), "B takes at most 108 % more kernel time for each input element"),
+        ((60_000_000, 240_000_000), (8, 20), "B takes no more kernel time for each input element"),
+        ((120_000_000, 60_000_000), (20, 8), "B takes at least 100 % more kernel time for each input element"),
         ((60_000_000, 120_000_000), (8, 1), ""),
     ],
 )
