@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.diagnosis.activity import communication_names
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Diagnosis, working
 from tensorboard_plugin_dlprof.diagnosis.exposed import exposed_ns, stretches
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
-from tensorboard_plugin_dlprof.diagnosis.spans import Spans
+from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels, Profile
 
@@ -30,13 +30,6 @@ class Transfers(msgspec.Struct):
     """How much of that is exposed; two that run together count both."""
     exposed: Spans
     """When any is exposed (``diagnosis.exposed.stretches``)."""
-
-    def of_exposed(self) -> Transfers:
-        """Those alone that are exposed at any time."""
-        some = self.alone_ns > 0
-        return Transfers(
-            self.device, self.exposed_ns, self.rows[some], self.length_ns[some], self.alone_ns[some], self.exposed
-        )
 
 
 def most_exposed(diagnosis: Diagnosis, part: Part) -> tuple[DeviceDiagnosis, int] | None:
@@ -69,6 +62,22 @@ def collectives(profile: Profile, diagnosis: Diagnosis) -> Transfers | None:
     selected = are_among(kernels.long_name, communication_names(profile)) & (kernels.device == most[0].device)
     rows, length = inside(diagnosis, kernels, np.flatnonzero(selected))
     return transfers_of(diagnosis, most, Part.COMMUNICATION, kernels, rows, length)
+
+
+def exposed_copies(profile: Profile, diagnosis: Diagnosis) -> Transfers | None:
+    """Exposed copies of the GPU with most time in them; None if there are none. The part ``copy`` counts memory that is
+    set, too, which is left out here."""
+    table, most = profile.memcpys, None
+    for device in working(diagnosis):
+        rows, length = inside(diagnosis, table, np.flatnonzero(table.device == device.device))
+        result = transfers_of(diagnosis, (device, 0), Part.COPY, table, rows, length)
+        some = result.alone_ns > 0
+        rows, length, alone = rows[some], length[some], result.alone_ns[some]
+        once = covered(Spans(table.start_ns[rows], table.end_ns[rows], rows))
+        time = int(exposed_ns(result.exposed, once.start, once.stop).sum()) // max(len(diagnosis.selected), 1)
+        if time > (most.exposed_ns if most is not None else 0):
+            most = Transfers(device, time, rows, length, alone, result.exposed)
+    return most
 
 
 def transfers_of(

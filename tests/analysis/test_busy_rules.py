@@ -21,6 +21,31 @@ def test_copies_that_computing_cannot_hide_have_no_gain_by_hiding(tmp_path: Path
         assert (rules["copy_detector"]["gain"]["cannot_tell"] is None) == tells
 
 
+@pytest.mark.parametrize("copied_us", [20, 5_000])
+def test_what_memory_is_set_for_is_not_told_of_copies(copied_us: int, tmp_path: Path) -> None:
+    """It is set for 20 ms, of which 1 ms at most is beside the copy, and the copy.s; 20 us are not worth a word."""
+    copy = launch(7, GAP[0] - 50, GAP[0], copied_us, api="cudaMemcpyAsync")
+    copy[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pinned -> Device)")
+    copy[1]["args"]["bytes"] = 64 * 1024
+    beside = min(copied_us, 1_000)
+    clear = launch(8, GAP[0] - 40, GAP[0] + copied_us - beside, 20_000, api="cudaMemsetAsync", stream=9)
+    clear[1].update(cat="gpu_memset", name="Memset (Device)")
+    found = said(steps(copy + clear), tmp_path)
+    part = found["mean"]["devices"]["0"]["parts"]["copy"]
+    assert part == pytest.approx(1_000 * (copied_us + 20_000 - beside), abs=2_000)
+    copies = [each for each in found["findings"] if each["cause"] == "copies"]
+    if copied_us < 1_000:
+        assert copies == []
+        return
+    (finding,) = copies
+    assert finding["time_ns"] == finding["evidence"][0]["time_ns"] == 5_000_000
+    assert finding["gain"]["high_ns"] == 5_000_000
+    assert "Exposed copies take 5.00 ms of each iteration (5.0 %)" in finding["title"]
+    # By iteration, as all that stands beside it.
+    assert "64.0 KiB" in finding["title"]
+    assert finding["evidence"][0]["detail"].endswith("64.0 KiB")
+
+
 @pytest.mark.parametrize("beside", [False, True])
 def test_the_headline_names_what_is_exposed(beside: bool, tmp_path: Path) -> None:
     """By when it runs alone: two of one kernel at the same time are exposed once."""

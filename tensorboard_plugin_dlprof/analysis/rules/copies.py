@@ -6,7 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.exposed import Transfers, inside, most_exposed, transfers_of
+from tensorboard_plugin_dlprof.analysis.exposed import Transfers, exposed_copies
 from tensorboard_plugin_dlprof.analysis.program import CUDA_LINK, TENSORRT_LINK
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
@@ -45,17 +45,13 @@ _MEMORY = {1: "pageable", 0: "pinned"}
 
 def copies(signals: Signals) -> Finding | Lacks | None:
     """Copies during which no kernel runs, which go through pageable memory for the most part, or not."""
-    most = most_exposed(signals.diagnosis, Part.COPY)
-    if most is None:
-        return None
-    waits = _between_pages(signals, most[0])
-    waits_ns = sum(waits.values())
-    if signals.share_of_iteration(most[1] + waits_ns) < thresholds.MIN_GAIN_FRACTION:
-        return None
     table = signals.profile.memcpys
-    rows, length = inside(signals.diagnosis, table, np.flatnonzero(table.device == most[0].device))
-    result = transfers_of(signals.diagnosis, most, Part.COPY, table, rows, length).of_exposed()
-    if not len(result.rows):
+    result = exposed_copies(signals.profile, signals.diagnosis)
+    if result is None:
+        return None
+    waits = _between_pages(signals, result.device)
+    waits_ns = sum(waits.values())
+    if signals.share_of_iteration(result.exposed_ns + waits_ns) < thresholds.MIN_GAIN_FRACTION:
         return None
     reported = np.full(len(result.rows), -1)
     if table.pageable is not None:
@@ -226,8 +222,8 @@ def _gain(signals: Signals, transfers: Transfers, reported: Int64s, moved: Int64
 
 
 def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[Evidence, ...]:
-    """The copies by op and kind, most time first."""
-    table, profile = signals.profile.memcpys, signals.profile
+    """The copies by op and kind, most time first; what they move, in one iteration."""
+    table, profile, iterations = signals.profile.memcpys, signals.profile, max(len(signals.diagnosis.selected), 1)
     ops, of_op = numbered(table.op[transfers.rows])
     paths: dict[str, int] = {}  # Calls of one path, of any layer, are one row, which opens the op with the most time.
     path = [paths.setdefault(path_pattern(profile.ops[op].name), len(paths)) for op in ops.tolist()]
@@ -241,7 +237,7 @@ def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[
         op = profile.ops[int(table.op[longest])]
         direction = _KINDS.get(int(table.copy_kind[longest]), "")
         memory = _MEMORY.get(int(reported[own[0]]), "")
-        moved = int(np.maximum(table.num_bytes[transfers.rows[own]], 0).sum())
+        moved = int(np.maximum(table.num_bytes[transfers.rows[own]], 0).sum()) // iterations
         call = profile.strings[int(table.name[longest])]
         associated = op.eligibility != Eligibility.UNASSOCIATED
         detail = ", ".join(filter(None, (direction, memory, size(moved) if moved else "")))
