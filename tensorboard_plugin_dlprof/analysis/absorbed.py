@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Diagnosis, Row
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class, waits_for_gpu
-from tensorboard_plugin_dlprof.diagnosis.parts import NEAR_NS, Part
+from tensorboard_plugin_dlprof.diagnosis.parts import LONG_NS, NEAR_NS, SHORT_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -26,8 +27,9 @@ def lost_shares(profile: Profile, diagnosis: Diagnosis, rows: Int64s) -> Float64
     """What share of what each of some kernels would save becomes idle time.
 
     All of it does where the GPU runs dry after the kernel while the host is busy with something else: the host launches
-    what follows no sooner. None does where the host waits for the GPU then, or in between, and so goes on sooner. Where
-    neither is known, as many do as of the others; if it is known of none, the share is not a number.
+    what follows no sooner. None does where the host waits for the GPU then, or in between, and so goes on sooner; that
+    shows, too, where it records nothing for long and goes on as the GPU runs dry. Where neither is known, as many do as
+    of the others; if it is known of none, the share is not a number.
     """
     result = np.zeros(len(rows))
     kernels = profile.kernels
@@ -97,7 +99,25 @@ def _dry(profile: Profile, device: DeviceDiagnosis) -> tuple[Int64s, Float64s, b
     rows = np.flatnonzero(begins)
     fates = np.array([_fate(profile, cause) for cause in profile.activity.causes] or [_KEPT])
     ends_in_one = len(rows) > 0 and pieces.window[rows[-1]] == pieces.windows - 1 > 0
-    return pieces.start_ns[rows], fates[pieces.cause[rows]], bool(ends_in_one)
+    begin_ns = pieces.start_ns[rows]
+    fate = np.where(_resumes(profile, begin_ns), _KEPT, fates[pieces.cause[rows]])
+    return begin_ns, fate, bool(ends_in_one)
+
+
+def _resumes(profile: Profile, dry_ns: Int64s) -> Bools:
+    """Whether the host, of which nothing is recorded for ``LONG_NS``, goes on as a GPU runs dry: it waited for the GPU,
+    though not in a call that was recorded."""
+    tables = (profile.kernels, profile.memcpys, profile.memsets, profile.syncs, profile.calls)
+    start_ns = np.concatenate([profile.instances.start_ns, *(table.api_start_ns for table in tables)])
+    end_ns = np.concatenate([profile.instances.end_ns, *(table.api_end_ns for table in tables)])
+    order = np.argsort(start_ns, kind="stable")
+    never = np.iinfo(np.int64).max // 2
+    start_ns, end_ns = np.append(start_ns[order], never), np.maximum.accumulate(np.append(-never, end_ns[order]))
+    follows = np.searchsorted(start_ns, dry_ns, side="right")
+    # Nothing at all before is no silence: the recording may begin there.
+    silent = (follows > 0) & (dry_ns - end_ns[follows] >= LONG_NS)
+    result: Bools = silent & (start_ns[follows] - dry_ns <= SHORT_NS)
+    return result
 
 
 def _fate(profile: Profile, cause: Cause) -> float:

@@ -29,6 +29,9 @@ _MOST_LOST: Final = 0.5
 _LEAST_KEPT: Final = 0.25
 """Fraction of what kernels save below which it is said beside the problem that the rest is lost."""
 
+_LEAST_LIMIT: Final = 0.02
+"""Share of the time below which what the GPU waits for most limits nothing."""
+
 Claims = Mapping[Pool, tuple[float, float]]
 """The least and the most nanoseconds saved in all iterations, by pool."""
 
@@ -74,11 +77,18 @@ def about_kernels(
             "where shorter kernels are taken to gain nothing."
         )
     lost = 0.0 if fewer else float((signals.duration * signals.lost_shares)[selected].sum()) / total
-    if lost >= 0.02:
+    limit = signals.limit(fields["device"])
+    limit_share = signals.part_share(limit, fields["device"])
+    if lost >= 0.02 and limit_share < _LEAST_LIMIT:
+        reasoning += (
+            f" After {percentage(lost)} of these kernels' time the GPU waits for the host, if only for "
+            f"{percentage(limit_share)} of the time: part of what shorter ones save may become idle time."
+        )
+    elif lost >= 0.02:
         least = MIN_GAIN_FRACTION * signals.wall_ns
         low_ns, all_ns = (share * sum(ends) for ends in zip(*saved.values(), strict=True))
         shorter = short_range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
-        limits = limiting(signals.limit(fields["device"]))
+        limits = limiting(limit)
         if all_ns >= least > all_ns * (1 - lost) and lost >= _MOST_LOST:
             return {
                 **fields,

@@ -153,6 +153,16 @@ class Signals(Program):
         rows = [own for each, own in zip(self.diagnosis.devices, self.idle_rows, strict=True) if each.device == device]
         return limit_of(self.profile, rows[0] if rows else [])
 
+    def part_share(self, part: Part, device: int | None) -> float:
+        """What share of an iteration a part takes on a GPU."""
+        return self.share_of_iteration(
+            sum(
+                int(self.diagnosis.mean(each.parts_ns)[part])
+                for each in self.diagnosis.devices
+                if each.device == device
+            )
+        )
+
     @cached_property
     def host_bound(self) -> bool:
         """Whether most of the idle time, and a fifth of all, is the host's."""

@@ -161,6 +161,33 @@ def test_kernels_after_which_the_gpu_waits_for_the_host_gain_nothing_by_being_sh
         assert "as long as the host is the limit" not in said["amp_detector"].gain.reasoning
 
 
+@pytest.mark.parametrize(("idle_ns", "gains"), [(19_000, True), (40_000, True), (60_000, False)])
+def test_a_host_that_is_silent_until_the_gpu_is_done_waited_for_it(idle_ns: int, gains: bool) -> None:
+    """All is launched at the start of a step of 2 ms, and the next one's first launch is soon after its end, or not."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, idle_ns, step.step_ns, at=idle_ns - 2_000, host_ns=1_000)
+
+    amp = said_by("amp_detector", scene(body, step_ns=2 * STEP_NS))
+    assert (amp.gain is not None) == gains
+    assert amp.cannot_tell.startswith(NONE_YET) != gains
+
+
+@pytest.mark.parametrize(("idle", "limits"), [(0.015, False), (0.03, True)])
+def test_what_takes_next_to_none_of_the_time_does_not_limit(idle: float, limits: bool) -> None:
+    """The host, which is busy all the time, is late by that share of a step."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, idle * STEP_NS, STEP_NS, at=(idle - 0.002) * STEP_NS, host_ns=200)
+        step.line("main", "op", (idle - 0.001) * STEP_NS, 0.999 * STEP_NS, "aten::ones")
+
+    amp = said_by("amp_detector", scene(body))
+    assert amp.cannot_tell.startswith(NONE_YET) == limits
+    if not limits:
+        assert amp.gain is not None
+        assert "if only for 1." in amp.gain.reasoning
+
+
 @pytest.mark.parametrize(
     ("loading", "limits"), [(0.3, "the data loader limits"), (0, "launching limits"), (0.1, "launching limits")]
 )

@@ -9,12 +9,13 @@ import pytest
 
 from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.shared_data import REPOSITORY, shared_data
 
 
-def _gain(source: Path) -> dict[str, Any]:
+def _gain(source: Path, rule: str = "amp_detector") -> dict[str, Any]:
     told = diagnose_source(source, "typical", ImportOptions(), lambda _stage, _fraction: None)
-    gain: dict[str, Any] = next(each["gain"] for each in told["findings"] if each["rule"] == "amp_detector")
+    gain: dict[str, Any] = next(each["gain"] for each in told["findings"] if each["rule"] == rule)
     return gain
 
 
@@ -49,3 +50,10 @@ def test_shorter_kernels_gain_where_each_step_ends_in_a_wait_for_the_gpu() -> No
     assert gain["share_low"] == pytest.approx(0.272, abs=0.01)
     assert gain["share_high"] == pytest.approx(0.321, abs=0.01)
     assert "limit" not in gain["how"]
+
+
+def test_shorter_kernels_gain_where_all_were_launched_long_before(tmp_path: Path) -> None:
+    """The sample of a job: its host launches an iteration in 85 us, and the next one when the GPU is done."""
+    gain = _gain(write_job(Plan(), tmp_path)[0], "older_attention_detector")
+    assert gain["cannot_tell"] is None
+    assert gain["low_ns"] > 0
