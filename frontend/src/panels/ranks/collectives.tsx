@@ -175,8 +175,12 @@ function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
             <RankLink job={job} rank={row.last_rank} /> <span class="muted">{formatShare(row.last_fraction)}</span>
           </>
         ) : (
-          <span class="muted" data-tip="No one rank is clearly last in most of those at which one was late.">
-            {rankLabel(job, row.last_rank)} {formatShare(row.last_fraction)}, others the rest
+          // Who is last at half of them may be held up by who is last at the other half.
+          <span
+            class="muted"
+            data-tip={`No rank is last at most of those at which one was late; ${rankLabel(job, row.last_rank)} is at ${formatShare(row.last_fraction)}. Own delays tell who is late by itself.`}
+          >
+            no one rank
           </span>
         )}
       </td>
