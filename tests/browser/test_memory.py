@@ -87,6 +87,37 @@ def test_a_warm_up_does_not_take_the_width_of_the_curve(page: Page, tensorboard:
     expect(numbers.filter(has_text=re.compile("^1$"))).to_have_count(1)
     expect(curve).not_to_contain_text("again")
     expect(page.get_by_text("Not shown")).to_have_count(0)
+    page.get_by_role("button", name="Show iterations 2 to 5 only").click()
+    expect(page.get_by_text("Not shown: 157 ms before.")).to_be_visible()
+    expect(page.get_by_role("button", name="only")).to_have_count(0)
+
+
+def test_a_click_means_the_most_of_its_pixel(page: Page, tmp_path: Path) -> None:
+    """A pixel stands for several moments: what is read at the pointer is what is told of the click."""
+    steps = [("alloc", 8), ("alloc", 64), ("free", 64)] * 2000
+    events, free = [], 0
+    for number, (action, size) in enumerate(steps):
+        address = number if action == "alloc" else free
+        free = address
+        events.append({"action": "free_completed" if action == "free" else action, "addr": address, "size": size * MB})
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "many.pickle").write_bytes(pickle.dumps({"segments": [], "device_traces": [events]}))
+    with running(logs, tmp_path / "cache") as server:
+        page.goto(server.page(view="memory"))
+        curve = page.locator("svg.memory-curve")
+        expect(curve).to_contain_text("peak")
+        box = curve.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 150)
+        read = page.locator(".memory-reading strong")
+        expect(read).to_contain_text("up to")
+        page.mouse.down()
+        page.mouse.up()
+        told = page.get_by_text(re.compile(r"^At Event [\d,]+: "))
+        expect(told).to_be_visible()
+        numbers = re.compile(r"[\d,.]+")
+        assert numbers.findall(read.inner_text())[:2] == numbers.findall(told.inner_text())[:2]
 
 
 def test_the_legend_stays_whatever_moment_is_clicked(page: Page, tensorboard: TensorBoard) -> None:

@@ -117,7 +117,12 @@ function openingOf({ rows, source }: DashboardResponse["iterations"], device: Me
   if (source.kind === "whole_capture" || start === null || from === null || latest === null) return null;
   const whole = { from: start, to: latest + (rows.at(-1)?.duration_ns ?? 0) };
   const part = shownAtFirst({ from, to: begin(last + 1) ?? whole.to }, whole);
-  return part !== whole && peaksOf(device).some((at) => isWithin(at, part)) ? { part, whole } : null;
+  const [lowest, highest] = [rows[first]?.iteration ?? 0, rows[last]?.stop_iteration ?? 0];
+  const name =
+    lowest === highest
+      ? `iteration ${exactNumber(lowest)}`
+      : `iterations ${exactNumber(lowest)} to ${exactNumber(highest)}`;
+  return part !== whole && peaksOf(device).some((at) => isWithin(at, part)) ? { part, whole, name } : null;
 }
 
 /** The GPU that holds most, which the headline is about; undefined where none was recorded. */

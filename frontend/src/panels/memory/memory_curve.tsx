@@ -1,6 +1,6 @@
 /** Memory in use and reserved over time, as areas. Each bin shows its most, so that no peak is lost at any zoom. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 import { fetchMemoryCurve } from "../../api/client";
 import type { MemoryCurveResponse, MemoryDevice } from "../../api/types";
@@ -18,7 +18,7 @@ import { byteTicks, ENDS, isWithin, iterationTicks, layersOf, marksOf, roundMome
 import { mergedPhases } from "../../model/memory_phases";
 import type { View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
-import { Reading } from "./reading";
+import { Reading, stretchOf } from "./reading";
 
 const HEIGHT = 280;
 const LEFT = 74;
@@ -36,6 +36,8 @@ const MOST_TIMES = 2;
 export interface Opening {
   part: View;
   whole: View;
+  /** What the part is called: `iterations 2 to 5`. */
+  name: string;
 }
 
 interface CurveProps {
@@ -83,7 +85,18 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
     navigate({ "memory.from": next === null ? WHOLE : text(next[0]), "memory.to": next && text(next[1]) }, true);
   // The Dashboard shows the curve, too.
   const onMoment = (moment: number): void => navigateStep({ view: "memory", "memory.at": text(moment) });
+  /** Back to what the curve began with: a moment outside of it would show all. */
+  const showPart = (part: View): void =>
+    navigate(
+      {
+        "memory.from": null,
+        "memory.to": null,
+        ...(time === null || isWithin(time, part) ? {} : { "memory.at": null }),
+      },
+      true,
+    );
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
+  const asking = useRef<AbortController | null>(null);
   const bins = Math.max(50, Math.min(Math.round((width - LEFT) / 2), 1000));
   const query = useQuery<MemoryCurveResponse>(
     scopeKey(scope, "memory_curve", id, range?.[0], range?.[1], bins),
@@ -129,10 +142,28 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
     if (drag === null) return;
     const end = momentAt(event);
     setDrag(null);
+    asking.current?.abort();
     if (event.detail > 1) return; // the second click of two goes back, and is of no moment
     const [low, high] = [Math.min(drag[0], end), Math.max(drag[0], end)];
     if (x(high) - x(low) > 6) setRange([low, high]);
-    else onMoment(end);
+    else pick(end);
+  };
+  /** A pixel stands for several moments: a click means the one when most is in use, as is read at the pointer. */
+  const pick = (moment: number): void => {
+    const stretch = stretchOf(moment, curve);
+    if (stretch === null) {
+      onMoment(moment);
+      return;
+    }
+    asking.current = new AbortController();
+    const { signal } = asking.current;
+    fetchMemoryCurve(scope, Number(id), stretch, 1, signal).then(
+      ({ peak_at: peak }) => {
+        setPointed(peak);
+        onMoment(peak);
+      },
+      () => !signal.aborted && onMoment(moment),
+    );
   };
   const now = Math.min(Math.max(time ?? curve.peak_at, from), to);
   const step = (by: number): void => onMoment(Math.round(Math.min(Math.max(now + by * (to - from), from), to)));
@@ -305,6 +336,13 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
           />
         )}
         {begins !== null && <LeftOut mapped={begins.part} whole={begins.whole} onWhole={() => setRange(null)} />}
+        {opening !== null && range === null && (
+          <p class="muted timeline-left-out">
+            <button type="button" class="link-button" onClick={() => showPart(opening.part)}>
+              Show {opening.name} only
+            </button>
+          </p>
+        )}
         <p class="muted note-below">
           {layers.length === 0 ? (
             <Key sample={<span class="swatch memory-swatch" />}>in use</Key>

@@ -49,6 +49,16 @@ const binOf = (moment: number, { from, to, in_use_max_bytes: bins }: MemoryCurve
     ? -1
     : Math.min(Math.floor(((moment - from) / Math.max(to - from, 1)) * bins.length), bins.length - 1);
 
+/** What a bin stands for, where what is in use changes in it; null where one moment is as good as another. */
+export function stretchOf(moment: number, curve: MemoryCurveResponse): readonly [number, number] | null {
+  const { from, to, in_use_min_bytes: least, in_use_max_bytes: most } = curve;
+  const bin = binOf(moment, curve);
+  if (bin < 0 || least[bin] === most[bin]) return null;
+  // Rounded down, so that it begins with the state that holds when the bin begins.
+  const edge = (number: number): number => Math.floor(from + (number * (to - from)) / most.length);
+  return [edge(bin), edge(bin + 1)];
+}
+
 /** What is in use in a bin: where it changes, at its most, which need not be what is in use at the moment that is pointed at. */
 function mostOf({ in_use_min_bytes: least, in_use_max_bytes: most }: MemoryCurveResponse, bin: number): string {
   const said = formatBytes(most[bin] ?? 0);
