@@ -100,6 +100,10 @@ def test_what_kernels_made_of_one_gpu_stands_beside_how_busy_it_was(page: Page, 
     network = page.get_by_role("region", name="Whole Network").locator(".rate-meter")
     expect(network).to_have_count(len(labels))
     assert [network.filter(has_text=label).inner_text() for label in labels] == here
+    # The colour of Tensor Cores is theirs alone.
+    bars = network.locator(".rate-track > span")
+    colours = bars.evaluate_all("bars => bars.map((bar) => getComputedStyle(bar).backgroundColor)")
+    assert len(set(colours[1:])) == 1 and colours[0] != colours[1]
 
 
 def test_what_is_of_several_iterations_says_so(page: Page, tensorboard: TensorBoard) -> None:

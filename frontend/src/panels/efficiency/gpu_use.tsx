@@ -145,7 +145,7 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
           withOccupancy={false}
         />
       )}
-      {onUnits !== null && <Meter label={`On ${matrixUnit}s`} fraction={onUnits} value="" />}
+      {onUnits !== null && <Meter label={`On ${matrixUnit}s`} fraction={onUnits} value="" ofUnits />}
       <p>
         {formatPerIteration(numberOf(row, "kernel_time_ns"), scope, " of kernel time")}
         {gain !== null && gain > 0 && (
@@ -174,6 +174,7 @@ export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Ef
     <div class="op-rates">
       <Meter
         label={`${data.matrix_unit} kernels, of kernel time${used !== null && untold > 0 ? ", at least" : ""}`}
+        ofUnits
         fraction={shareOf(used, all)}
         value={used === null ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))}`}
         tip={
@@ -400,16 +401,18 @@ interface MeterProps {
   instead?: string;
   mark?: number | null | undefined;
   tip?: string | undefined;
+  /** Whether it is the share of matrix units, which have a colour of their own. */
+  ofUnits?: boolean;
 }
 
-export function Meter({ label, fraction, value, instead = "", mark, tip }: MeterProps) {
+export function Meter({ label, fraction, value, instead = "", mark, tip, ofUnits = false }: MeterProps) {
   const known = typeof mark === "number";
   return (
     <div class="rate-meter" data-tip={known ? `Whole network: ${formatShare(mark)}` : tip}>
       <span>{label}</span>
       <span class={fraction === null && instead === "" ? "unknown" : "number"}>{instead || formatShare(fraction)}</span>
       {(fraction !== null || known) && (
-        <span class="rate-track">
+        <span class={ofUnits ? "rate-track of-units" : "rate-track"}>
           <span style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
           {known && <i style={{ left: `${Math.min(mark, 1) * 100}%` }} />}
         </span>
