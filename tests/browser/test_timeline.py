@@ -80,6 +80,29 @@ def test_the_tracks_stay_where_they_are_while_the_window_moves(page: Page, tenso
         assert canvas.bounding_box()["y"] == top, key  # type: ignore[index]
 
 
+def test_what_is_told_at_the_pointer_goes_with_a_click_and_with_keys(page: Page, tensorboard: TensorBoard) -> None:
+    """Until the pointer moves again: it would lie over what is told of the selection."""
+    opened(page, tensorboard, "amp")
+    box = page.locator(".timeline-page canvas").bounding_box()
+    assert box is not None
+    strip = page.locator(".timeline-names div", has_text="idle by cause").last.bounding_box()
+    assert strip is not None
+    tip = page.locator(".timeline-hover")
+    middle = strip["y"] + strip["height"] / 2
+    for place in range(20, int(box["width"]), 10):
+        page.mouse.move(box["x"] + place, middle)
+        if tip.count() > 0:
+            break
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.get_by_label("Details")).to_contain_text("Gap of")
+    expect(tip).to_have_count(0)
+    page.mouse.move(box["x"] + place, middle + 2)
+    expect(tip).to_have_count(1)
+    page.locator("body").press("n")
+    expect(tip).to_have_count(0)
+
+
 def test_a_row_of_gaps_stays_marked_and_a_drag_keeps_the_legend(page: Page, tensorboard: TensorBoard) -> None:
     """The group that led to a gap, with the colour of its cause; what a drag lacks is still in the picture."""
     opened(page, tensorboard, "amp")

@@ -194,8 +194,8 @@ export function Tracks(props: TracksProps) {
           ),
           ...(hover.isBin ? hover.lines : []),
         ];
-  // What was under the pointer is elsewhere in another window.
-  useEffect(() => setHover(null), [view]);
+  // What was under the pointer is elsewhere in another window, and lies over what is told of a selection, until it moves again.
+  useEffect(() => setHover(null), [view, marked]);
 
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const press = useRef<{ x: number; y: number; view: View; pans: boolean; moved: boolean } | null>(null);
@@ -252,6 +252,7 @@ export function Tracks(props: TracksProps) {
     const pressed = press.current;
     onPointerCancel(event);
     if (pressed === null || pressed.moved) return;
+    setHover(null);
     const { x, y } = place(event);
     const target = hit(x, y);
     const items = answer?.tracks.find(({ id }) => id === target?.row.track)?.items;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { exactDuration, formatDuration, formatTimestamp } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
-import { seenGap } from "../../model/gap";
+import { calledWhen, seenGap } from "../../model/gap";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
 import { classInWords, threadKey } from "../../model/timeline";
@@ -107,16 +107,12 @@ export function Details({ of: whole, ...rest }: { of: TimelineGap | TimelineItem
           <Icon name="close" />
         </button>
       </Head>
-      {isGap ? (
-        <GapFacts gap={of as TimelineGap} begin={whole.start} {...rest} />
-      ) : (
-        <ItemFacts item={whole} {...rest} />
-      )}
+      {isGap ? <GapFacts gap={of as TimelineGap} whole={whole} {...rest} /> : <ItemFacts item={whole} {...rest} />}
     </div>
   );
 }
 
-function GapFacts({ gap, begin, unit, onItem, onCall }: { gap: TimelineGap; begin: number } & GapProps) {
+function GapFacts({ gap, whole, unit, onItem, onCall }: { gap: TimelineGap; whole: TimelineGap } & GapProps) {
   const kinds = new Map(partKinds(unit).map((kind) => [kind.key as string, kind]));
   const cause = kinds.get(gap.cause);
   const ended = gap.ended_by;
@@ -164,11 +160,7 @@ function GapFacts({ gap, begin, unit, onItem, onCall }: { gap: TimelineGap; begi
           <Fact name="its call">
             <ItemButton onClick={() => onItem(ended.call?.id ?? 0)}>{shortName(ended.call.name)}</ItemButton>,{" "}
             {formatDuration(ended.call.duration)}
-            <div class="muted">
-              {ended.call.start >= begin
-                ? `began ${formatDuration(ended.call.start - begin)} into the gap`
-                : `began ${formatDuration(begin - ended.call.start)} before the gap`}
-            </div>
+            <div class="muted">{calledWhen(ended.call.start, gap, whole)}</div>
           </Fact>
         )}
         {ended !== null && <OpOf item={ended} />}

@@ -19,6 +19,8 @@ interface MinimapProps {
   label: string;
   view: View;
   whole: View;
+  /** Whether iterations are marked: otherwise the only one is all that is recorded, and has no number. */
+  isMarked: boolean;
   onView: (view: View) => void;
 }
 
@@ -29,13 +31,13 @@ const NUMBERS_HEIGHT = 14;
 const MOST_TICKS = 200;
 const NO_TICKS: TimelineOverview["iterations"]["list"] = [];
 
-export function Minimap({ overview, device, label, view, whole, onView }: MinimapProps) {
+export function Minimap({ overview, device, label, view, whole, isMarked, onView }: MinimapProps) {
   const { profile, round } = useScope();
   const palette = useColours(overview);
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { list } = overview.iterations;
-  const ticks = list.length > 1 && list.length <= MOST_TICKS ? list : NO_TICKS;
+  const ticks = list.length >= (isMarked ? 1 : 2) && list.length <= MOST_TICKS ? list : NO_TICKS;
   const names = [
     [label, BUSY_HEIGHT],
     ...(device === null ? [] : [["idle by cause", IDLE_HEIGHT] as const]),

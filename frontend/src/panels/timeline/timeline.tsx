@@ -341,6 +341,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
           label={device === null ? "ops" : devices.length > 1 ? `GPU ${device}` : "GPU"}
           view={view}
           whole={mapped}
+          isMarked={isMarked}
           onView={show}
         />
         <div class={told.from > whole.from || told.to < whole.to ? "timeline-left-out-room" : ""}>
