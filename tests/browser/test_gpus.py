@@ -103,7 +103,8 @@ def test_what_kernels_made_of_one_gpu_stands_beside_how_busy_it_was(page: Page, 
     # The colour of Tensor Cores is theirs alone.
     bars = network.locator(".rate-track > span")
     colours = bars.evaluate_all("bars => bars.map((bar) => getComputedStyle(bar).backgroundColor)")
-    assert len(set(colours[1:])) == 1 and colours[0] != colours[1]
+    assert len(set(colours[1:])) == 1
+    assert colours[0] != colours[1]
 
 
 def test_what_is_of_several_iterations_says_so(page: Page, tensorboard: TensorBoard) -> None:
