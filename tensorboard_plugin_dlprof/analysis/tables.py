@@ -130,7 +130,8 @@ class Finding(msgspec.Struct, frozen=True):
     cannot_tell: str = ""
     """Why no gain can be told, where there may be one."""
     beside: str = ""
-    """What kernels would save, and what limits, where the gain is far less: a sentence for the end of the problem."""
+    """A sentence for the end of the problem: what kernels would save, and what limits, where the gain is far less; or
+    what is not taken out of it."""
     once: bool = False
     """Whether the time is lost once, not in each iteration."""
     overlaps_with: tuple[str, ...] = ()

@@ -13,9 +13,14 @@ from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.shared_data import REPOSITORY, shared_data
 
 
-def _gain(source: Path, rule: str = "amp_detector") -> dict[str, Any]:
+def _finding(source: Path, rule: str) -> dict[str, Any]:
     told = diagnose_source(source, "typical", ImportOptions(), lambda _stage, _fraction: None)
-    gain: dict[str, Any] = next(each["gain"] for each in told["findings"] if each["rule"] == rule)
+    finding: dict[str, Any] = next(each for each in told["findings"] if each["rule"] == rule)
+    return finding
+
+
+def _gain(source: Path, rule: str = "amp_detector") -> dict[str, Any]:
+    gain: dict[str, Any] = _finding(source, rule)["gain"]
     return gain
 
 
@@ -57,3 +62,10 @@ def test_shorter_kernels_gain_where_all_were_launched_long_before(tmp_path: Path
     gain = _gain(write_job(Plan(), tmp_path)[0], "older_attention_detector")
     assert gain["cannot_tell"] is None
     assert gain["low_ns"] > 0
+
+
+def test_communication_of_one_of_several_ranks_says_that_waits_are_in_its_gain(tmp_path: Path) -> None:
+    """How long they are shows beside the other ranks' recordings."""
+    finding = _finding(write_job(Plan(), tmp_path)[0], "communication_detector")
+    assert finding["gain"]["low_ns"] > 0
+    assert finding["title"].endswith(" Waits for other ranks, which cannot be hidden, are not taken out.")

@@ -44,7 +44,7 @@ export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "
 /** What the bars of findings show. */
 export function scaleSaid(marked: boolean): string {
   const whole = wholeOf(marked);
-  return `A bar is as long as ${whole}. Filled: how much shorter that could become, by the first part at least, by both at most. Outline: the time in question, gain not known.`;
+  return `A bar is as long as ${whole}. Filled: how much shorter that could become, by the first part at least, by both at most. Outline: the time in question, gain not known. What gains most for sure comes first; what is to be weighed for more than time, such as FP8, last.`;
 }
 
 const UP_TO_SHARE = /^[^:;]*?\([\d.]+ %(?=[),;])/;
@@ -104,8 +104,9 @@ export function withoutWaits(findings: readonly DiagnosedFinding[], waits: numbe
 }
 
 /** Without the server's words for what the recordings of other ranks would tell: the job tells it. */
-const knowingJob = ({ action, gain, ...rest }: DiagnosedFinding): DiagnosedFinding => ({
+const knowingJob = ({ title, action, gain, ...rest }: DiagnosedFinding): DiagnosedFinding => ({
   ...rest,
+  title: title.replace(/ Waits for other ranks, which cannot be hidden, are not taken out\.$/, ""),
   action: action.replace(/; the other (?:ranks'|hosts') recordings show whether [^.]*\.$/, "."),
   gain:
     gain === null

@@ -91,6 +91,9 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         part="communication",
         time_ns=result.exposed_ns,
         device=result.device.device,
+        beside="Waits for other ranks, which cannot be hidden, are not taken out."
+        if can_tell and signals.profile.info.world_size > 1
+        else "",
         cannot_tell=""
         if can_tell
         else "kernels that may hide it are missing from the recording"
