@@ -14,7 +14,8 @@ from tensorboard_plugin_dlprof.ranks.cells import Cells, fraction
 from tensorboard_plugin_dlprof.ranks.clocks import Clocks
 from tensorboard_plugin_dlprof.ranks.matching import Matches
 from tensorboard_plugin_dlprof.ranks.members import Job
-from tensorboard_plugin_dlprof.ranks.verdict import Facts, Suspect, Verdict
+from tensorboard_plugin_dlprof.ranks.suspects import Suspect
+from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict
 from tensorboard_plugin_dlprof.units import short_duration
 
 _MOST_RANKS_NAMED = 4_096

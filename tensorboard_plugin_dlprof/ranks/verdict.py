@@ -18,38 +18,15 @@ from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
 from tensorboard_plugin_dlprof.ranks.noise import Comparisons, noise_explains, noise_of_stages
 from tensorboard_plugin_dlprof.ranks.own_delay import Delays
-from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.parallelism import Dimension
+from tensorboard_plugin_dlprof.ranks.suspects import Suspect, per_iteration, suspect_of
 from tensorboard_plugin_dlprof.units import percentage, short_duration
-
-CAUSES = ("compute", "host", "input", "copy", "link", "mixed")
-
 
 _HIDDEN = 1.05
 """Own delay by cost, from which a part of it is said to be hidden."""
 
 _MOST_NAMED = 32
 """Ranks that are looked at more closely, those with most delay first."""
-
-
-class Suspect(msgspec.Struct, frozen=True):
-    """A rank that costs time."""
-
-    rank: int
-    cause: str
-    """One of ``CAUSES``."""
-    detail: str
-    """``slow GPU``, ``more work``, ...; empty if unknown."""
-    own_delay_ns: int
-    """Mean of an iteration."""
-    cost_ns: int
-    """What of it the others waited for while they computed nothing, at most; mean of an iteration."""
-    share: float
-    """The own delay, of the median iteration."""
-    iterations: int
-    """Iterations in which it is delayed that much."""
-    ratio: float | None = None
-    """How many times as long as those of its peers its kernels, or its link's operations, take."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -155,8 +132,8 @@ def _nobody(facts: Facts) -> str:
             "Record five or more."
         )
     wait += unmatched
-    per_iteration = int(_per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
-    if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
+    delayed = int(per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
+    if delayed >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
         leaders = _leaders(facts)
         if leaders.max(initial=0) <= 2 / len(facts.job.members) * facts.iterations:
             return f"Imbalance moves between ranks, and no rank leads: {wait}."
@@ -167,7 +144,7 @@ def _nobody(facts: Facts) -> str:
 
 def _most_own_delay(facts: Facts) -> str:
     """Which rank has the largest own delay, and how much in an iteration; empty if none has any."""
-    mean = _per_iteration(facts, facts.delays.own_delay_ns).sum(1) / max(facts.iterations, 1)
+    mean = per_iteration(facts, facts.delays.own_delay_ns).sum(1) / max(facts.iterations, 1)
     place = int(mean.argmax())
     if mean[place] <= 0:
         return ""
@@ -175,28 +152,9 @@ def _most_own_delay(facts: Facts) -> str:
     return f"{name[:1].lower()}{name[1:]} has the largest own delay ({short_duration(float(mean[place]))})"
 
 
-def _per_iteration(facts: Facts, delay_ns: Int64s) -> Int64s:
-    """A delay of each operation, summed for each rank in each iteration, by place."""
-    sums = np.zeros((len(facts.job.members), max(facts.iterations, 1)), np.int64)
-    delays = facts.delays
-    # Time in communication that could not be matched may be waiting for others, so nobody is named for it.
-    own = delay_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delay_ns)
-    inside = facts.iteration >= 0
-    np.add.at(sums, (delays.member[inside], facts.iteration[inside]), own[inside])
-    return sums
-
-
-def _costs(facts: Facts, cells: Int64s) -> npt.NDArray[np.float64]:
-    """What of the delays of each rank in each iteration others waited for, mean of an iteration: behind overlapped
-    collectives peers compute while they wait, and the same lag shows at each of them."""
-    lost = np.minimum(cells, facts.most_lost_ns) if facts.iterations else cells
-    mean: npt.NDArray[np.float64] = lost.sum(1) / cells.shape[1]
-    return mean
-
-
 def _leaders(facts: Facts) -> Int64s:
     """In how many iterations each rank has the largest own delay."""
-    cells = _per_iteration(facts, facts.delays.fresh_ns)
+    cells = per_iteration(facts, facts.delays.fresh_ns)
     return np.bincount(cells.argmax(0)[cells.max(0) > 0], minlength=len(facts.job.members))
 
 
@@ -205,7 +163,7 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     median = facts.median_iteration_ns
     if median <= 0:
         return None
-    cells = _per_iteration(facts, facts.delays.fresh_ns)
+    cells = per_iteration(facts, facts.delays.fresh_ns)
     fresh = cells.sum(1) / cells.shape[1]
     often = (cells >= thresholds.NAMED_FRACTION * median).sum(1)
     named = np.flatnonzero(
@@ -222,8 +180,8 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     named = np.array([place for place in named.tolist() if not noise_explains(comparisons, place)], np.int64)
     if not len(named):
         return None
-    own = _per_iteration(facts, facts.delays.own_delay_ns)
-    suspects = {int(place): _suspect(facts, int(place), own, int(often[place])) for place in named}
+    own = per_iteration(facts, facts.delays.own_delay_ns)
+    suspects = {int(place): suspect_of(facts, int(place), own, int(often[place])) for place in named}
     lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
     sentence = _sentence(facts, lasting[0])
     first = lasting[0]
@@ -251,48 +209,6 @@ def _typical(values: npt.NDArray[np.float64]) -> float:
     return float(np.sort(values)[(len(values) - 1) // 2]) if len(values) else 0.0
 
 
-def _suspect(facts: Facts, place: int, own: Int64s, often: int) -> Suspect:
-    """A rank by its place; ``own`` are the delays of all in each iteration."""
-    delays, mean = facts.delays, float(own[place].sum()) / own.shape[1]
-    rows = np.flatnonzero((delays.member == place) & (facts.iteration >= 0))
-    later = rows[facts.iteration[rows] > 0]
-    if 2 * int(delays.fresh_ns[later].sum()) >= int(delays.fresh_ns[rows].sum()):
-        # Of a capture's first iteration, what precedes its first operation is unknown: its causes are one-sided.
-        rows = later
-    # What it spent less on than its peers does not count as a cause; the rest is made to add up to the own delay.
-    more = np.maximum(delays.excess_ns[rows], 0)
-    excess = (more * (delays.fresh_ns[rows] / np.maximum(more.sum(1), 1))[:, None]).sum(0)
-    parts = dict(zip(PARTS, excess.tolist(), strict=True))
-    total = max(sum(parts.values()) - parts["communication_ns"], 1)
-    idle = parts["input_ns"] + parts["held_ns"] + parts["host_ns"]
-    ratio, detail = None, ""
-    if parts["compute_ns"] >= thresholds.CAUSE_FRACTION * total:
-        cause = "compute"
-        detail, ratio = _of_kernels(delays, rows)
-    elif parts["copy_ns"] >= thresholds.CAUSE_FRACTION * total:
-        cause, detail = "copy", "copies take longer"
-    elif idle >= thresholds.CAUSE_FRACTION * total:
-        cause, detail = "host", "the host launches late"
-        if parts["input_ns"] >= thresholds.CAUSE_FRACTION * idle:
-            cause, detail = "input", "waits for the data loader"
-        elif parts["held_ns"] >= thresholds.CAUSE_FRACTION * idle:
-            detail = "launched work waits"
-    else:
-        cause = "mixed"
-    cost, share = int(_costs(facts, own)[place]), mean / facts.median_iteration_ns
-    return Suspect(facts.job.members[place].rank, cause, detail, int(mean), cost, share, often, ratio)
-
-
-def _of_kernels(delays: Delays, rows: Int64s) -> tuple[str, float | None]:
-    """Whether the same kernels take longer, or there are more or larger ones."""
-    weights = delays.fresh_ns[rows]
-    same = delays.same_kernels[rows]
-    own, peers = int(delays.kernel_ns[rows][same].sum()), int(delays.peer_kernel_ns[rows][same].sum())
-    if 2 * int(weights[same].sum()) >= int(weights.sum()) and own >= thresholds.SLOWER_KERNELS * peers > 0:
-        return "slow GPU", own / peers
-    return "more work", None
-
-
 def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
     """The host all of whose ranks are slow: those that wait for each other only have no delay at their operations."""
     members = facts.job.members
@@ -306,7 +222,7 @@ def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
         return None
     delays, iteration, comparisons = facts.whole_iterations()
     whole = replace(facts, delays=delays, iteration=iteration, is_of_iterations=True)
-    cells = _per_iteration(whole, delays.fresh_ns)
+    cells = per_iteration(whole, delays.fresh_ns)
     mean = cells.sum(1) / cells.shape[1]
     often = (cells >= thresholds.NAMED_FRACTION * facts.median_iteration_ns).sum(1)
     late = (mean >= thresholds.NAMED_FRACTION * facts.median_iteration_ns) & (
@@ -318,7 +234,7 @@ def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
         return None
     if any(noise_explains(comparisons, place, places) for place in places):
         return None
-    suspects = [_suspect(whole, place, cells, int(often[place])) for place in places]
+    suspects = [suspect_of(whole, place, cells, int(often[place])) for place in places]
     causes = {each.cause for each in suspects}
     details = {each.detail for each in suspects}
     cause = causes.pop() if len(causes) == 1 else "mixed"
