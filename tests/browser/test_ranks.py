@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
@@ -175,3 +175,23 @@ def test_the_bars_of_all_ranks_are_one_tab_stop(page: Page, many: TensorBoard) -
     expect(ranks.nth(1)).to_be_focused()
     page.keyboard.press("End")
     expect(ranks.last).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [640, 1280])
+def test_the_heat_map_is_as_high_as_what_stood_in_its_place(page: Page, many: TensorBoard, width: int) -> None:
+    """Its head has the unit, the named rank is marked; below it nothing moves once it is there."""
+    page.set_viewport_size({"width": width, "height": 900})
+    held: list[Route] = []
+    page.route(re.compile("job_cells"), lambda route: held.append(route))
+    page.goto(many.page(run="job/host0", view="gpus"))
+    panel = page.get_by_role("region", name="Ranks and Iterations")
+    expect(panel.locator(".skeleton")).to_be_visible()
+    to_come = panel.bounding_box()
+    for route in held:
+        route.continue_()
+    expect(panel.locator(".heat-head")).to_have_text("Own delay (ms)")
+    expect(panel.locator(".heat-named")).to_have_text("Rank 1 (this)")
+    drawn = panel.bounding_box()
+    assert to_come is not None
+    assert drawn is not None
+    assert abs(drawn["height"] - to_come["height"]) <= 2

@@ -25,6 +25,7 @@ export function OverTime({ diagnosis, devices }: OverTimeProps) {
     <Panel
       title={diagnosis.marked ? "The Median Iteration over Time" : "The Recording over Time"}
       walked
+      class="over-time"
       tools={
         diagnosis.marked && (
           <span class="muted sum-note">

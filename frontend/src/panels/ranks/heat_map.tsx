@@ -43,6 +43,8 @@ const LABELS = 92;
 const FEW_ROWS = 16;
 const MOST_HEIGHT = 520;
 const LABEL_HEIGHT = 14;
+/** Above the cells their name and unit, below them the iterations and the scale. */
+const AROUND = 71;
 /** Page Up and Page Down walk so many times from one end to the other. */
 const PAGES = 16;
 
@@ -92,13 +94,18 @@ export function HeatMap({ job }: { job: RankJob }) {
     >
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
       {query.data === null ? (
-        query.error === null && <Loading what="the iterations" />
+        query.error === null && <Loading what="the iterations" height={heightOf(job.ranks.rank.length) + AROUND} />
       ) : (
         <Cells job={job} cells={query.data} measure={measure} sort={sort} table={table} />
       )}
     </Panel>
   );
 }
+
+/** Of a row; of few rows each has room for numbers. */
+const rowHeight = (rows: number): number => (rows <= FEW_ROWS ? 26 : Math.max(MOST_HEIGHT / rows, 0.5));
+
+const heightOf = (rows: number): number => Math.round(rowHeight(rows) * rows);
 
 interface CellsProps {
   job: RankJob;
@@ -187,8 +194,8 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
   }, [values, rows, columns, measure]);
   const { low, high } = scale ?? { low: 0, high: 0 };
   const inner = Math.max(width - LABELS, 50);
-  const cell = rows.length <= FEW_ROWS ? 26 : Math.max(MOST_HEIGHT / rows.length, 0.5);
-  const height = Math.round(cell * rows.length);
+  const cell = rowHeight(rows.length);
+  const height = heightOf(rows.length);
   const printed = rows.length <= FEW_ROWS && inner / columns >= 54;
 
   useEffect(() => {
@@ -281,11 +288,16 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
   });
   return (
     <div class="heat-map" ref={measureWidth}>
+      <p class="heat-head">{scale === null ? name : `${name} (${columnUnit(high).name})`}</p>
       <div class="heat-body" style={{ height: `${height}px` }}>
         <ol class="heat-rows" style={{ width: `${LABELS}px` }} aria-hidden="true">
           {labelsOf(facets, names, Math.ceil(LABEL_HEIGHT / cell), named < 0 ? null : named).map(
             ({ place, text: label, begins }) => (
-              <li key={place} style={{ top: `${(place + 0.5) * cell}px` }}>
+              <li
+                key={place}
+                class={place === named ? "heat-named" : undefined}
+                style={{ top: `${(place + 0.5) * cell}px` }}
+              >
                 {begins ? <strong>{label}</strong> : label}
               </li>
             ),
@@ -334,11 +346,6 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
         />
       </div>
       <div class="heat-axis" style={{ marginLeft: `${LABELS}px` }}>
-        {printed && scale !== null && (
-          <span class="heat-unit" style={{ left: `-${LABELS}px`, width: `${LABELS - 8}px` }}>
-            in {columnUnit(high).name}
-          </span>
-        )}
         {each ? (
           iterations.slice(first, last + 1).map((number, i) => (
             <span key={number} class="heat-each">
