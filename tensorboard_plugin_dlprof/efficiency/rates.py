@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.efficiency.kernel_facts import kernel_facts
 from tensorboard_plugin_dlprof.efficiency.measure import InstanceWork
 from tensorboard_plugin_dlprof.efficiency.op_rates import op_efficiency
 from tensorboard_plugin_dlprof.efficiency.peaks import find_peaks
+from tensorboard_plugin_dlprof.efficiency.ran_in import ran_in
 from tensorboard_plugin_dlprof.efficiency.tables import (
     DevicePeaks,
     Efficiency,
@@ -27,7 +28,7 @@ from tensorboard_plugin_dlprof.efficiency.tables import (
     PrecisionTime,
 )
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 
 
 def efficiency(profile: Profile, work: InstanceWork, aggregation: Aggregation) -> Efficiency:
@@ -104,23 +105,53 @@ def _of_iterations(
     without_peak = summed(number, np.isnan(ideal), count) > 0
     ideal_ns = np.bincount(number, weights=np.nan_to_num(ideal), minlength=count)
 
-    kernel = aggregation.iteration_kernels.kernel
-    product = kernel[facts.product[kernel]]
-    of_product = iteration[rows[product]]
-    known = work.product_flops[rows[product]] > 0
-    total = summed(of_product, facts.duration[product], count)
-    measured = summed(of_product, np.where(known, facts.duration[product], 0), count)
     some_flops = summed(number, flops, count)
     wall = (iterations.stop_ns - iterations.start_ns) * max(int(aggregation.devices.in_use.sum()), 1)
-    reached = np.where(without_peak | (some_flops == 0), np.nan, ideal_ns)[aggregated]
+    reached, measured = _of_what_ran(profile, work, candidate, facts, rows, peak)
     return IterationEfficiency(
         iter_value=iterations.iter_value,
         product_flops=some_flops[aggregated],
         masked_flops=summed(number, work.masked_flops[inside], count)[aggregated],
-        ideal_ns=reached,
-        measured_fraction=np.where(total > 0, measured / np.maximum(total, 1), np.nan)[aggregated],
-        mfu=np.where(reached <= wall, reached / np.maximum(wall, 1), np.nan),
+        ideal_ns=np.where(without_peak | (some_flops == 0), np.nan, ideal_ns)[aggregated],
+        measured_fraction=measured[aggregated],
+        mfu=np.where(reached[aggregated] <= wall, reached[aggregated] / np.maximum(wall, 1), np.nan),
     )
+
+
+def _of_what_ran(
+    profile: Profile, work: InstanceWork, candidate: IterationCandidate, facts: KernelFacts, rows: Int64s, peak: Floats
+) -> tuple[Floats, Floats]:
+    """By iteration, of the products that ran in it, whichever iteration launched them: their time at the peak, and the
+    known share of their kernels' time; NaN if not known.
+
+    Args:
+        profile: the raw tables.
+        work: the work of all instances.
+        candidate: the iterations.
+        facts: the facts of all kernels.
+        rows: row of the instance of each kernel.
+        peak: the peak rate of each op; NaN if not known.
+    """
+    count = len(candidate.values)
+    known = work.product_flops[rows] > 0
+    kernel = np.flatnonzero(known | facts.product)
+    pieces = ran_in(profile.kernels.start_ns[kernel], profile.kernels.end_ns[kernel], candidate)
+    kernel = kernel[pieces.kernel]
+    ran_ns = facts.duration[kernel] * pieces.share
+
+    def by_iteration(values: Floats, selected: Bools) -> Floats:
+        sums = np.bincount(pieces.iteration[selected], weights=values[selected], minlength=count)
+        return sums.astype(np.float64, copy=False)  # Of no pieces they are integers.
+
+    product = facts.product[kernel]
+    total, measured = by_iteration(ran_ns, product), by_iteration(ran_ns, product & known[kernel])
+    # The work of an instance is spread over its kernels by their time.
+    instance = rows[kernel]
+    whole_ns = np.bincount(rows[known], weights=facts.duration[known], minlength=len(profile.instances.op))
+    ideal = work.product_flops[instance] / peak[profile.instances.op[instance]] * 1e9
+    ideal *= ran_ns / np.maximum(whole_ns[instance], 1)
+    reached = by_iteration(ideal, known[kernel])
+    return np.where(reached > 0, reached, np.nan), np.where(total > 0, measured / np.maximum(total, 1), np.nan)
 
 
 COMMUNICATION = "communication"

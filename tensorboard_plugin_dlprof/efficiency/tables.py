@@ -127,15 +127,15 @@ class IterationEfficiency(msgspec.Struct):
 
     iter_value: Int64s
     product_flops: Int64s
-    """Operations of products whose FLOPs are known, without what causal kernels leave out."""
+    """Operations of products launched in it whose FLOPs are known, without what causal kernels leave out."""
     masked_flops: Int64s
     ideal_ns: Floats
     """Time that they would take at the peaks of the precisions that they ran in; NaN if no peak is known."""
     measured_fraction: Floats
-    """Share of the product kernels' time in calls with known FLOPs; NaN without product kernels."""
+    """Of the time that product kernels ran in it, the share in calls with known FLOPs; NaN without product kernels."""
     mfu: Floats
-    """Model FLOPs utilisation: ``ideal_ns`` over wall time times devices in use. NaN if that would be more than 1,
-    because the host ran ahead and the GPU computed after the end of the iteration."""
+    """Model FLOPs utilisation: what ``ideal_ns`` is of the products that ran in it, whichever iteration launched them,
+    over wall time times devices in use. NaN if that is not known, or would be more than 1."""
 
 
 class KernelFacts(msgspec.Struct):

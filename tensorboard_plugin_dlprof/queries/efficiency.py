@@ -133,8 +133,11 @@ class IterationRate(TypedDict):
 
     iteration: int | None
     product_flops: int | None
+    """Launched in it."""
     mfu_fraction: float | None
+    """Of what ran in it, whichever iteration launched it."""
     measured_fraction: float | None
+    """Of the time of the products that ran in it, the part whose shapes are known."""
 
 
 class Network(TypedDict):

@@ -98,8 +98,9 @@ def test_short_kernels_far_from_any_roof_are_bound_by_latency() -> None:
     assert Bound.LATENCY in result.bound
 
 
-def test_what_the_gpu_computes_after_a_step_is_no_share_of_it() -> None:
-    """The host launches the products of both steps in the first 200 ns of each, the GPU takes five times a step."""
+def test_what_the_gpu_computes_counts_in_the_step_in_which_it_runs() -> None:
+    """The host launches the products of both steps in the first 200 ns of each, the GPU takes five times a step: in
+    every step it computes at the same rate, whichever step launched that."""
 
     def body(step: Step) -> None:
         start = step.number * 4 * STEP_NS
@@ -108,7 +109,21 @@ def test_what_the_gpu_computes_after_a_step_is_no_share_of_it() -> None:
 
     result = rates(scene(body, steps=2)).iterations
     assert (result.ideal_ns > STEP_NS).all()
-    assert np.isnan(result.mfu).all()
+    assert result.mfu == pytest.approx(2 * 8192**3 / 312e12 * 1e9 / (5 * STEP_NS))
+
+
+def test_what_runs_in_a_later_step_counts_in_that_one() -> None:
+    """Each product begins half a step after the step that launched it: the first step computes nothing known."""
+
+    def body(step: Step) -> None:
+        shapes = "[[2048,2048],[2048,2048]]"
+        step.op("aten::mm", GOOD, 3 * STEP_NS // 2, 2 * STEP_NS, shapes=shapes, dtypes=BF16)
+
+    result = rates(scene(body)).iterations
+    assert np.isnan(result.mfu[0])
+    assert np.isnan(result.measured_fraction[0])
+    assert result.mfu[1:] == pytest.approx(2 * 2048**3 / 312e12 * 1e9 / STEP_NS)
+    assert (result.product_flops == 2 * 2048**3).all()
 
 
 def test_without_shapes_everything_is_unknown_but_time() -> None:

@@ -791,8 +791,11 @@ export interface IterationProposal {
 /** Model FLOPs utilisation of one iteration. */
 export interface IterationRate {
   iteration: number | null;
+  /** Launched in it. */
   product_flops: number | null;
+  /** Of what ran in it, whichever iteration launched it. */
   mfu_fraction: number | null;
+  /** Of the time of the products that ran in it, the part whose shapes are known. */
   measured_fraction: number | null;
 }
 

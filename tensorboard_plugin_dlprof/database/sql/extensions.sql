@@ -334,11 +334,13 @@ CREATE TABLE ext_precision_times (
 CREATE TABLE ext_iteration_efficiency (
     aggr_id            INTEGER NOT NULL,    -- aggregations.id
     iter_value         INTEGER NOT NULL,    -- number of the iteration
-    product_flops      INTEGER NOT NULL,    -- operations of the products whose shapes are known
+    product_flops      INTEGER NOT NULL,    -- operations of the products launched in it whose shapes are known
     masked_flops       INTEGER NOT NULL,    -- operations that causal attention left out of them
     ideal_ns           REAL,                -- ns that they would take at the peak of the precision they ran in
-    measured_fraction  REAL,                -- share of the product kernels' time whose operations are known
-    mfu_fraction       REAL,                -- model FLOPs utilisation: ideal_ns over wall time times GPUs in use
+    measured_fraction  REAL,                -- share of the time of the product kernels that ran in it whose operations
+                                            -- are known
+    mfu_fraction       REAL,                -- model FLOPs utilisation: as ideal_ns, of what ran in it, whichever iteration
+                                            -- launched it, over wall time times GPUs in use
     PRIMARY KEY (aggr_id, iter_value)
 ) WITHOUT ROWID;
 

@@ -24,9 +24,13 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
   const most = Math.max(...rows.map(({ mfu_fraction: mfu }) => mfu ?? 0), 0);
   if (rows.length < 2 || most < LEAST) return null;
   const untold = rates.iterations.length - rows.length;
+  const withoutPeak = rates.iterations.some((row) => row.mfu_fraction === null && row.measured_fraction === 1);
   const leftOut = [
     iterationsShown(rates.iterations.length, profiled),
     untold > 0 ? `Not known of ${formatCounted(untold, "other iteration", "other iterations")}.` : "",
+    withoutPeak
+      ? "Where the shapes are known but not the share, the peak for a product is not known, or would be exceeded."
+      : "",
   ].filter(Boolean);
   const room = Math.max(width - LEFT - 8, 40);
   const plotHeight = HEIGHT - TOP - BOTTOM;
@@ -38,7 +42,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
   return (
     <Panel
       title="Share of Peak FLOP/s by Iteration"
-      about="Model FLOPs utilization (MFU): the time that the matrix multiplications, convolutions and attention would take at the GPU's published peak, over the time that the iteration took. Higher is better."
+      about="Model FLOPs utilization (MFU): the time that the matrix multiplications, convolutions and attention would take at the GPU's published peak, over the time that the iteration took. Kernels count in the iteration that they ran in, also where an earlier one launched them. Higher is better."
     >
       <div ref={measure}>
         <svg
@@ -67,7 +71,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
                     y={plotHeight - tall}
                     width={layout.width}
                     height={tall}
-                    data-tip={`Iteration ${formatCount(iteration)}: ${formatShare(mfu)} of peak FLOP/s\n${formatScaled(flops, "FLOPs")}`}
+                    data-tip={`Iteration ${formatCount(iteration)}: ${formatShare(mfu)} of peak FLOP/s\n${formatScaled(flops, "FLOPs")} launched in it`}
                   />
                   {i % step === 0 && (
                     <text class="axis-text" x={x + layout.width / 2} y={plotHeight + 15} text-anchor="middle">
@@ -94,7 +98,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
         <summary>Show as a table</summary>
         <div class="twin-scroll" tabIndex={0} role="region" aria-label="Share of peak FLOP/s by iteration as a table">
           <table class="plain-table">
-            <PlainHead titles={["Iteration", ...atRight("Share of peak", "FLOPs", "Shapes known")]} />
+            <PlainHead titles={["Iteration", ...atRight("Share of peak", "FLOPs launched", "Shapes known")]} />
             <tbody>
               {rates.iterations.map((row) => (
                 <tr key={row.iteration}>
