@@ -102,8 +102,7 @@ _KERNEL_NS = "CASE WHEN ops.graph_ops = 0 THEN nullif(ops.kernel_ns, 0) END"
 
 KERNEL_TIME = Column("kernel_time_ns", "Kernel Time", "duration_ns",
                      "Time of the kernels of these ops, without copies and memsets; empty without kernels, and with "
-                     "CUDA graphs recorded as a whole.", _KERNEL_NS, nullable=True, hidden=True,
-                     tier=2)  # fmt: skip
+                     "CUDA graphs recorded as a whole.", _KERNEL_NS, nullable=True, hidden=True)  # fmt: skip
 
 ELIGIBLE_OPS = Column("eligible_ops", "TC Eligible Ops", "integer",
                       "How many of the ops could use Tensor Cores; empty if none is known to be eligible but some may "
