@@ -187,3 +187,16 @@ def test_without_gpu_work(page: Page, tensorboard: TensorBoard, view: str) -> No
     expect(page.locator(".panel, .data-table, .message").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("by", ["op", "kernel"])
+def test_wide_pieces_of_the_bar_of_ops_have_a_name(page: Page, tensorboard: TensorBoard, by: str) -> None:
+    """A long name is cut, not left out: beside small pieces with names a large one without would say nothing."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(tensorboard.page(run="ddp/rank0", view="ops", ops__by=by))
+    pieces = page.locator(".largest .stacked-bar a.segment")
+    expect(pieces.first).to_be_visible()
+    wide = [piece for piece in pieces.all() if (piece.bounding_box() or {"width": 0})["width"] >= 60]
+    assert wide
+    for piece in wide:
+        expect(piece.locator("text").first).to_have_text(re.compile(r"\w{4}"))

@@ -160,17 +160,26 @@ function inCommon(one: string, other: string): number {
   return at;
 }
 
+/** Of a generated name as shown, what it does and its tile: `…dgrad…128x128x64›`. Which GPU it was generated for says nothing of one. */
+const kindAndTile = (name: string): string =>
+  name.replace(/^sm\d+_xmma_([a-z0-9]+)\w* ‹(?:.* )?(\S+›)$/, (_, kind: string, tile: string) => `…${kind}…${tile}`);
+
 /**
  * Names of a list where there is little room: without what one has in common with another, `…MT128x192x64›`. Of a name
- * that departs from some sooner than from others, the word in which it does so first stays: `…dgrad…128x128x64›`.
+ * that departs from some sooner than from others, the word in which it does so first stays; generated names are all cut
+ * alike, to what they do and their tile, where that tells them apart.
  */
 export function beginningsApart(names: readonly string[]): ReadonlyMap<string, string> {
   const distinct = [...new Set(names)];
+  const alike = new Map<string, number>();
+  for (const kind of distinct.map(kindAndTile)) alike.set(kind, (alike.get(kind) ?? 0) + 1);
   return new Map(
     distinct.map((name) => {
       const commons = distinct.filter((other) => other !== name).map((other) => inCommon(name, other));
       const departures = commons.filter((common) => common >= IN_COMMON);
       if (departures.length === 0) return [name, name];
+      const kind = kindAndTile(name);
+      if (kind !== name && alike.get(kind) === 1) return [name, kind];
       const [first, last] = [Math.min(...departures), Math.max(...departures)];
       const word = first < last ? `…${/^[A-Za-z0-9]*/.exec(name.slice(first))?.[0] ?? ""}` : "";
       return [name, `${word}…${name.slice(last)}`];

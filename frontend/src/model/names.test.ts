@@ -64,15 +64,26 @@ it("leaves out of names what they have in common with another, where there is li
   ]);
 });
 
-it("keeps the word that tells a name from others whose ends are alike", () => {
+it("keeps of generated names what they do and their tile, also where all do the same", () => {
   const pass = (name: string, tile: string) => `sm80_xmma_${name}_implicit_gemm ‹f16f16_f16f32 ${tile}›`;
   const names = [pass("wgrad", "128x32"), pass("dgrad", "128x32"), pass("dgrad", "128x64"), pass("fprop", "64x64")];
   expect([...beginningsApart(names).values()]).toEqual([
-    "…wgrad_implicit_gemm ‹f16f16_f16f32 128x32›",
-    "…dgrad…f16f32 128x32›",
-    "…dgrad…f16f32 128x64›",
-    "…fprop_implicit_gemm ‹f16f16_f16f32 64x64›",
+    "…wgrad…128x32›",
+    "…dgrad…128x32›",
+    "…dgrad…128x64›",
+    "…fprop…64x64›",
   ]);
+  expect([...beginningsApart([pass("fprop", "64x64"), pass("fprop", "128x32")]).values()]).toEqual([
+    "…fprop…64x64›",
+    "…fprop…128x32›",
+  ]);
+  const tf32 = pass("wgrad", "128x32").replace("f16f16_f16f32", "tf32f32");
+  expect(new Set(beginningsApart([...names, tf32]).values()).size).toBe(5);
+});
+
+it("keeps the word that tells a name from others whose ends are alike", () => {
+  const names = ["volta_fp16_sgemm_128x64_nn", "volta_fp16_hgemm_128x64_nn", "volta_fp16_hgemm_128x64_nt"];
+  expect(beginningsApart(names).get(names[1] ?? "")).toBe("…hgemm…128x64_nn");
 });
 
 it("tells kernels apart that are as short, by what only one of them has", () => {

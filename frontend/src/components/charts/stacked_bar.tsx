@@ -27,14 +27,14 @@ const LINE = 17;
 /** Fewer letters of a name tell nothing. */
 const FEWEST = 4;
 
-/** As much of a name as there is room for, at least its first word where that fits; empty where it tells nothing. */
+/** As much of a name as there is room for, its first word uncut where that fits; empty where too few letters fit. */
 function beginning(whole: string, room: number): string {
   // That something is missing before it is not worth its room.
   const name = whole.replace(/^…/, "");
   let end = name.length;
   while (end >= FEWEST && textWidth(`${name.slice(0, end)}…`) > room) end -= 1;
   const [word = ""] = /^\w{3,}/.exec(name) ?? [];
-  if (word.length >= end) return word !== "" && textWidth(word) <= room ? word : "";
+  if (word.length >= end && textWidth(word) <= room) return word;
   // What is left of a last word tells nothing: `linear f…`.
   return end < FEWEST ? "" : `${name.slice(0, end).replace(/(?: \S{0,2}|…)$/, "")}…`;
 }
