@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import sample
 from tests.browser.serving import TensorBoard, running
@@ -65,7 +65,7 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     first = page.get_by_role("listbox", name="Profiles").get_by_role("group").first
     expect(first).to_have_accessible_name("Likely baselines: of the same program")
     expect(first.get_by_role("option")).to_have_count(1)
-    expect(first).to_contain_text("of the GPU time in ops that both have")
+    expect(first).to_contain_text("of GPU time in the same ops")
     page.keyboard.press("Escape")
     page.goto("about:blank")
     page.goto(address)
@@ -98,6 +98,37 @@ def test_different_programs_are_set_side_by_side_without_changes(page: Page, ten
     expect(page.get_by_role("grid")).to_have_count(0)
     page.get_by_role("button", name="Compare them all the same").click()
     expect(page.get_by_role("grid", name="Changes by Group of Ops")).to_be_visible()
+
+
+def test_the_list_of_baselines_opens_at_the_nearest_and_then_at_the_same_program(
+    page: Page, logdir: Path, tmp_path: Path
+) -> None:
+    """What lies in the same folder is first before the server has answered, whether clicked at once or by key."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    logs = tmp_path / "logs"
+    for run, like in {"again": "amp", "cnn/new": "amp", "cnn/old": "amp", "a": "cpu", "b/x": "ddp/rank0"}.items():
+        shutil.copytree(logdir / like, logs / run)
+    held: list[Route] = []
+    with running(logs, tmp_path / "cache") as tensorboard:
+        page.route(re.compile("compare_baselines"), lambda route: held.append(route))
+        page.goto(tensorboard.page(run="cnn/new"))
+        groups = page.get_by_role("listbox", name="Profiles").get_by_role("group")
+        button = page.locator(".versus .base-button")
+        button.click()
+        expect(page.get_by_text("Looking for likely baselines")).to_be_in_viewport()
+        expect(groups.first).to_have_accessible_name("cnn/old")
+        expect(groups.first.get_by_role("option")).to_have_class(re.compile("active"))
+        page.keyboard.press("Escape")
+        button.press("Enter")
+        expect(groups.first).to_have_accessible_name("cnn/old")
+        for route in held:
+            route.continue_()
+        expect(groups.first).to_have_accessible_name("Likely baselines: of the same program")
+        options = groups.first.get_by_role("option")
+        expect(options.locator(".picker-run")).to_have_text(["cnn/old", "again"])
+        expect(options.first).to_have_class(re.compile("active"))
+        # The number that is compared is read before anything is cut.
+        expect(options.first.locator(".picker-option-details")).to_have_text(re.compile(r"^GPU [\d.]+\s%"))
 
 
 def test_profiles_that_nobody_opened_are_offered_as_baselines(page: Page, tmp_path: Path) -> None:

@@ -69,27 +69,26 @@ export function RunName({ name }: { name: string }) {
   );
 }
 
-/** What is known of a profile. */
-function facts(profile: ProfileEntry): string[] {
+/** What is known of a profile, first what tells it from others: the end is cut where there is no room. */
+function facts(profile: ProfileEntry, shared: number | null): string[] {
   const { headline } = profile;
   return [
-    profile.captured_at === null ? "" : formatMoment(profile.captured_at),
-    formatLabel(profile.format),
+    headline?.gpu_utilization_fraction != null ? `GPU ${formatShare(headline.gpu_utilization_fraction)}` : "",
     gpuLabel(headline?.gpu_names ?? []),
+    profile.captured_at === null ? "" : formatMoment(profile.captured_at),
+    shared === null ? "" : `${formatShare(shared)} of GPU time in the same ops`,
     // Of a recording without times nothing is known of how long it is.
     headline?.average_iteration_ns
       ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
       : "",
-    headline?.gpu_utilization_fraction != null
-      ? `GPU utilization ${formatShare(headline.gpu_utilization_fraction)}`
-      : "",
+    formatLabel(profile.format),
     profile.state === "not_imported" ? "opening reads it" : "",
   ].filter(Boolean);
 }
 
 /** The facts in one line; each apart, as a name may be written from right to left. */
-const details = (profile: ProfileEntry) =>
-  facts(profile).map((fact, i) => (
+const details = (profile: ProfileEntry, shared: number | null) =>
+  facts(profile, shared).map((fact, i) => (
     <>
       {i > 0 && " · "}
       <bdi>{fact}</bdi>
@@ -123,10 +122,9 @@ export function OptionText({ profile, run, colour, isCurrent, shared }: OptionTe
       </div>
       <div
         class={`muted picker-option-details${isUnreadable(profile) ? " picker-reason" : ""}`}
-        data-tip={profile.message === "" ? facts(profile).join(" · ") : profile.message}
+        data-tip={profile.message === "" ? facts(profile, shared).join(" · ") : profile.message}
       >
-        {shared !== null && <>{formatShare(shared)} of the GPU time in ops that both have · </>}
-        {isUnreadable(profile) ? profile.message : details(profile)}
+        {isUnreadable(profile) ? profile.message : details(profile, shared)}
       </div>
     </>
   );

@@ -11,6 +11,7 @@ import {
   fewRanks,
   isUnreadable,
   matches,
+  nearestFirst,
   NONE_UNLISTED,
   runColour,
   runLabel,
@@ -106,6 +107,7 @@ export function ProfilePicker(props: PickerProps) {
           {...(unlisted === undefined ? {} : { unlisted })}
           {...(jobs === undefined ? {} : { jobs })}
           {...(role === undefined ? {} : { role })}
+          {...(baselineOf === undefined ? {} : { baselineOf })}
           likely={likely}
           onClose={close}
           onSelect={(profile, view) => {
@@ -157,7 +159,15 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
   const id = useId();
   const [search, setSearch] = useState("");
   // Nothing can be compared with what cannot be read.
-  const offered = role === undefined ? profiles : profiles.filter((profile) => !isUnreadable(profile));
+  const beside = profiles.find((profile) => profile.id === props.baselineOf);
+  // Another run of a program often lies beside it: that is known before the server has compared the ops.
+  const offered =
+    role === undefined
+      ? profiles
+      : nearestFirst(
+          profiles.filter((profile) => !isUnreadable(profile)),
+          beside,
+        );
   const matching = searchProfiles(offered, search);
   const reports = unlisted.reports.filter((file) => matches(pathOf(file), search));
   const others = unlisted.others.filter((file) => matches(`${pathOf(file)} ${file.reason}`, search));
@@ -165,7 +175,10 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
   // Those of the same program first, the rest as ever.
   const related = [...likely.keys()].flatMap((each) => matching.filter((profile) => profile.id === each));
   const ofProgram = (same: boolean): ProfileEntry[] =>
-    related.filter(({ id: each }) => likely.get(each)?.same_program === same);
+    nearestFirst(
+      related.filter(({ id: each }) => likely.get(each)?.same_program === same),
+      beside,
+    );
   const unrelated = matching.filter((profile) => !related.includes(profile));
   // What cannot be read stands at the end, with the reason.
   const sorted = [...unrelated.filter((profile) => !isUnreadable(profile)), ...unrelated.filter(isUnreadable)];
@@ -221,6 +234,8 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
         (group) => group.getBoundingClientRect().bottom > top + 1,
       );
       cut?.scrollIntoView({ block: "start" });
+      // Above the first row stands what is yet to come.
+      if (current === 0) list.current?.scrollTo(0, 0);
     }
     option?.scrollIntoView({ block: "nearest" });
     scrolled.current = true;

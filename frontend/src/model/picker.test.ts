@@ -11,6 +11,7 @@ import {
   entranceOf,
   fewRanks,
   gpuLabel,
+  nearestFirst,
   rankLabel,
   runColour,
   searchProfiles,
@@ -248,5 +249,23 @@ describe("what tells a baseline from the profile beside it", () => {
       rank: "rank 1 of 8",
       name: "",
     });
+  });
+});
+
+describe("which profiles are nearest to another", () => {
+  it("is told by the folders above both, and keeps the order of equally near ones", () => {
+    const own = profileEntry({ id: "own", run: "series/cnn/new" });
+    const runs = ["alone", "other/cnn/new", "series/mlp/x", "series/cnn/old", "series/cnn/older", "series/cnn/new"];
+    const others = runs.map((run) => profileEntry({ id: run, run }));
+    expect(nearestFirst([own, ...others], own).map(({ id }) => id)).toEqual([
+      "series/cnn/old",
+      "series/cnn/older",
+      "series/cnn/new",
+      "series/mlp/x",
+      "own",
+      "alone",
+      "other/cnn/new",
+    ]);
+    expect(nearestFirst(others, undefined)).toEqual(others);
   });
 });
