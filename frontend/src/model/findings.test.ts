@@ -4,6 +4,7 @@ import type { DiagnosedFinding } from "../api/types";
 import {
   askingFirst,
   COMMUNICATION,
+  countNotes,
   firstClause,
   firstOf,
   gainTime,
@@ -64,7 +65,15 @@ describe("findings", () => {
 
   it("shows what asks for no change where it is blamed, or nothing else is there", () => {
     const finding = (rule: string, part: string | null, severity: string, per: string) =>
-      ({ rule, part, severity, per, time_ns: 1, overlaps_with: [] as string[] }) as unknown as DiagnosedFinding;
+      ({
+        rule,
+        part,
+        severity,
+        per,
+        time_ns: 1,
+        gain: { high_ns: 1 },
+        overlaps_with: [] as string[],
+      }) as unknown as DiagnosedFinding;
     const [host, copies] = [finding("host", "host_op", "info", "once"), finding("copies", "copy", "info", "once")];
     const launch = finding("launch", "launching", "warning", "iteration");
     const rules = (findings: DiagnosedFinding[], blamed: string | null): string[] =>
@@ -72,6 +81,22 @@ describe("findings", () => {
     expect(rules([host, copies, launch], null)).toEqual(["launch"]);
     expect(rules([host, copies, launch], "copy")).toEqual(["launch", "copies"]);
     expect(rules([host, copies], null)).toEqual(["host", "copies"]);
+  });
+
+  it("leaves the places to what gains, where anything does, and counts the rest", () => {
+    const finding = (rule: string, time_ns: number | null, per: string, gain: object | null): DiagnosedFinding =>
+      ({ rule, part: rule, severity: "warning", per, time_ns, gain, overlaps_with: [] }) as unknown as DiagnosedFinding;
+    const none = { high_ns: null, cannot_tell: "none while the data loader limits: kernels get 1 ms shorter." };
+    const notes = [finding("marks", null, "iteration", null), finding("limited", 2, "iteration", none)];
+    const atStart = { ...finding("start", 9, "once", null), severity: "info" as const };
+    const gains = finding("amp", 5, "iteration", { high_ns: 4, cannot_tell: null });
+    const unknown = finding("wait", 3, "iteration", { high_ns: null, cannot_tell: "nobody knows" });
+    const rules = (findings: DiagnosedFinding[], blamed: string | null = null): string[] =>
+      firstOf(findings, 3, blamed).map(({ finding: { rule } }) => rule);
+    expect(rules([...notes, atStart, unknown, gains], "start")).toEqual(["wait", "amp"]);
+    expect(countNotes([...notes, atStart, unknown, gains])).toBe(3);
+    expect(rules([...notes, atStart])).toEqual(["marks", "limited"]);
+    expect(countNotes([...notes, atStart])).toBe(0);
   });
 
   it("says in place of a gain what time it is about", () => {

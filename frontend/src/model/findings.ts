@@ -157,6 +157,10 @@ export const asks = ({ severity, per }: Pick<DiagnosedFinding, "severity" | "per
 export const isNote = ({ severity, gain }: Pick<DiagnosedFinding, "severity" | "gain">): boolean =>
   severity === "info" && gain === null;
 
+/** Whether time is saved, or may be: a gain is told, or the time in question of what asks for a change. */
+const mayGain = (finding: DiagnosedFinding): boolean =>
+  finding.gain?.high_ns != null || (finding.time_ns !== null && asks(finding) && noneYet(finding.gain) === "");
+
 /** Findings for a list of few: what asks for no change comes last. */
 export function askingFirst<Told extends Pick<DiagnosedFinding, "severity" | "per">>(
   findings: readonly Told[],
@@ -175,9 +179,9 @@ export interface FirstFinding {
 }
 
 /**
- * The first findings that ask for a change, for a list of so few: of those that are ways to the same gain only the first, with
- * the others beside it. The last place is for what the Dashboard's sentence blames (a part of the time), where none of them is
- * about that. What asks for no change is told where nothing else is.
+ * The first findings by which time may be gained, for a list of so few: of those that are ways to the same gain only the first,
+ * with the others beside it. The last place is for what the Dashboard's sentence blames (a part of the time), where none of them
+ * is about that. Where nothing gains: what asks for a change, else what there is.
  */
 export function firstOf(
   findings: readonly DiagnosedFinding[],
@@ -185,14 +189,15 @@ export function firstOf(
   blamed: string | null,
 ): readonly FirstFinding[] {
   const ranked = askingFirst(findings);
-  const all = ranked.filter((finding, i) => !isOtherWay(finding, ranked.slice(0, i)));
+  const every = ranked.filter((finding, i) => !isOtherWay(finding, ranked.slice(0, i)));
+  const all = every.some(mayGain) ? every.filter(mayGain) : every;
   const first = (all.some(asks) ? all.filter(asks) : all).slice(0, count);
   const about = blamed === null ? undefined : all.find(({ part }) => part === blamed);
   const shown =
     about === undefined || first.some(({ part }) => part === blamed) ? first : [...first.slice(0, count - 1), about];
   return shown.map((finding) => ({
     finding,
-    others: ranked.filter((other) => !all.includes(other) && isOtherWay(other, [finding])),
+    others: ranked.filter((other) => !every.includes(other) && isOtherWay(other, [finding])),
   }));
 }
 
@@ -218,4 +223,10 @@ export function opening(
     case "call":
       return null;
   }
+}
+
+/** How many findings gain nothing, where others do: a list of few tells only their number. */
+export function countNotes(findings: readonly DiagnosedFinding[]): number {
+  const notes = findings.filter((finding) => !mayGain(finding)).length;
+  return notes === findings.length ? 0 : notes;
 }

@@ -1,4 +1,4 @@
-/** The three findings that gain most, on a common scale of the step. */
+/** The three findings that gain most, and how many gain nothing, on a common scale of the step. */
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
 import { CopyButton } from "../../components/copy_button";
@@ -8,9 +8,11 @@ import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { useFindings } from "../../frame/use_rank_job";
+import { formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import {
+  countNotes,
   firstClause,
   firstOf,
   gainTime,
@@ -34,6 +36,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
   const row = useOneStop<HTMLOListElement>();
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;
+  const notes = diagnosis === null ? 0 : countNotes(findings);
   // The sentence above says that there is nothing to judge.
   if (count === 0 && !hasGpuWork(data)) return null;
   return (
@@ -68,10 +71,15 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
               <Change
                 key={first.finding.rule + first.finding.title}
                 {...first}
-                letters={MOST_LETTERS / Math.min(count, SHOWN)}
+                letters={MOST_LETTERS / Math.min(count - notes, SHOWN)}
               />
             ))}
       </ol>
+      {notes > 0 && (
+        <ViewLink class="more-button" to={{ view: "recommendations" }}>
+          {formatCounted(notes, "note")} <Icon name="right" />
+        </ViewLink>
+      )}
     </Panel>
   );
 }

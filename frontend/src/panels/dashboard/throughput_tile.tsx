@@ -54,26 +54,35 @@ export function ThroughputTile({ throughput, iteration_ns: iteration }: Throughp
             : `${exactNumber(Math.round(shown[`${first}_per_iteration`] ?? 0))} in each${second !== undefined ? "" : shown[`${first}_from`] === "given" ? ", given" : ", from shapes"}`}
         </button>
       </span>
-      {asking && <Given samples={samples} tokens={tokens} onClose={() => setAsking(false)} />}
+      {asking && <Given shown={shown} samples={samples} tokens={tokens} onClose={() => setAsking(false)} />}
     </li>
   );
 }
 
 interface GivenProps {
+  shown: Throughput;
   samples: string;
   tokens: string;
   onClose: () => void;
 }
 
-function Given({ samples, tokens, onClose }: GivenProps) {
-  const [values, setValues] = useState({ samples, tokens });
+function Given({ shown, samples, tokens, onClose }: GivenProps) {
+  const given = { samples, tokens };
+  const present = (unit: (typeof UNITS)[number]): string => {
+    const known = shown[`${unit}_per_iteration`];
+    return given[unit] || (known === null ? "" : String(Math.round(known)));
+  };
+  const before = { samples: present("samples"), tokens: present("tokens") };
+  const [values, setValues] = useState(before);
+  // What nobody changed stays what the shapes tell.
+  const chosen = (unit: (typeof UNITS)[number]): string => (values[unit] === before[unit] ? given[unit] : values[unit]);
   return (
     <Dialog title="Samples and Tokens of an Iteration" onClose={onClose}>
       <form
         class="given-batch"
         onSubmit={(event) => {
           event.preventDefault();
-          navigate(values);
+          navigate({ samples: chosen("samples"), tokens: chosen("tokens") });
           onClose();
         }}
       >
@@ -82,16 +91,17 @@ function Given({ samples, tokens, onClose }: GivenProps) {
             <span>{unit === "samples" ? "Samples" : "Tokens"} of all GPUs in an iteration</span>
             <input
               type="number"
+              class="input"
               min="1"
               max="1000000000000"
               value={values[unit]}
-              placeholder="from shapes"
+              placeholder={unit === "samples" ? "e.g. 32" : "e.g. 4096"}
               onInput={({ currentTarget }) => setValues({ ...values, [unit]: currentTarget.value })}
             />
           </label>
         ))}
         <p class="muted">
-          dlprof import --samples-per-iteration N --tokens-per-iteration N keeps them with the profile.
+          <code>dlprof import --samples-per-iteration N --tokens-per-iteration N</code> keeps them with the profile.
         </p>
         <button type="submit" class="button">
           Apply

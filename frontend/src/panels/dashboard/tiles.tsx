@@ -54,10 +54,10 @@ function iterationTile(step: Step, marked: boolean): Tile {
   return {
     value,
     // One unit for both, which stands behind them.
-    unit: isSkewed ? `${unit}, median ${formatDuration(median)}` : isMany ? formatSpread(spread, step.wall_ns) : unit,
+    unit: isSkewed ? `${unit} mean iteration` : isMany ? formatSpread(spread, step.wall_ns) : unit,
     about: (
       <>
-        {!marked ? "first to last GPU work" : isSkewed ? "mean iteration" : "iteration"}{" "}
+        {!marked ? "first to last GPU work" : isSkewed ? `median ${formatDuration(median)}` : "iteration"}{" "}
         {walls.length > 2 && (
           <Sparkline
             values={walls.slice(0, MOST_POINTS)}
