@@ -58,7 +58,14 @@ def match_ops(a: Sequence[Op], b: Sequence[Op]) -> list[Match]:
     left.group_below()
     left.group(KERNEL_NAME, _telling_kernel, _kernel_words)
     left.group(KERNEL_FAMILY, _unassociated_family, _family_words)
-    return left.matches + left.rest()
+    return [_as_told(match) for match in left.matches] + left.rest()
+
+
+def _as_told(match: Match) -> Match:
+    """Of a kernel in no op, the path is its name."""
+    by_path = match.matched_by in (PATH_AND_SHAPE, PATH, SEVERAL, WITHOUT_NUMBERS)
+    of_kernels = by_path and not any(op.associated for op in (*match.a, *match.b))
+    return msgspec.structs.replace(match, matched_by=KERNEL_NAME) if of_kernels else match
 
 
 def match_kernels(a: Sequence[Op], b: Sequence[Op]) -> list[Match]:

@@ -90,6 +90,13 @@ def test_normal_kernel_names(name: str, normal: str) -> None:
     assert normal_kernel_name(name) == normal
 
 
+def test_kernels_in_no_op_are_matched_by_name() -> None:
+    """Their path is nothing else; a path of an op that holds one stays a path."""
+    a = [op("unassociated_relu_kernel", associated=False), op("unassociated_add_1", associated=False), op("/m/add")]
+    b = [op("unassociated_relu_kernel", associated=False), op("unassociated_add_2", associated=False), op("/m/add")]
+    assert tiers(a, b) == [(matching.KERNEL_NAME, 1, 1)] * 2 + [(matching.PATH_AND_SHAPE, 1, 1)]
+
+
 def test_hostile_paths_take_no_time() -> None:
     """A thousand levels, and as many ops."""
     deep = "/x" * 1_000
