@@ -1,5 +1,6 @@
 /** The modules of both sides of a comparison as a tree of groups: those that repeat fold as they do on Modules. */
 import type { CompareResponse, GroupNodes, GroupsResponse } from "../api/types";
+import { formatCount } from "../format/number";
 import type { Change } from "./comparison";
 import { numberless } from "./folding";
 import type { Colouring } from "./shades";
@@ -12,6 +13,8 @@ export interface ComparedModules {
   groups: GroupsResponse;
   /** Kernel time on both sides, of a folded row the sum over its members. */
   changeOf: (row: TreeRow) => Change;
+  /** The change of all kernel time, as a share of A's. */
+  whole: number;
 }
 
 const OUTSIDE = "Not in any module";
@@ -41,12 +44,16 @@ export function comparedModules({ modules, measures }: CompareResponse, root: st
   };
   return {
     groups: { group: root, nodes, causes: [], missing: [], total: all.length, left_out: 0 },
+    whole: wholeOf(measures.kernel_time),
     changeOf: ({ members }) => ({
       a_ns: members.reduce((sum, node) => sum + (all[node]?.a_ns ?? 0), 0),
       b_ns: members.reduce((sum, node) => sum + (all[node]?.b_ns ?? 0), 0),
     }),
   };
 }
+
+const wholeOf = (kernels: CompareResponse["measures"][string] | undefined): number =>
+  kernels?.a && kernels.b !== null ? kernels.b / kernels.a - 1 : 0;
 
 /** With the row of all modules, and what is in none: rows of one level are to add up to the one above them. */
 function withAll(modules: readonly Module[], kernels: CompareResponse["measures"][string] | undefined): Module[] {
@@ -83,7 +90,7 @@ const nameOf = (path: string, parent: string | undefined): string =>
       ? path.slice(path.lastIndexOf("/") + 1)
       : path.slice(parent.length).replace(/^\//, "");
 
-/** A number for what is below each module, alike for those that are alike. */
+/** A number for what is below each module, alike for those that are alike, however often a part repeats: as on Modules. */
 function structures(modules: readonly Module[], children: readonly (readonly number[])[]): number[] {
   const known = new Map<string, number>();
   const result: number[] = [];
@@ -91,7 +98,7 @@ function structures(modules: readonly Module[], children: readonly (readonly num
     const parts = (children[node] ?? []).map(
       (child) => `${numberless(modules[child]?.path.split("/").at(-1) ?? "")}:${of(child)}`,
     );
-    const key = parts.sort().join(" ");
+    const key = [...new Set(parts)].sort().join(" ");
     if (!known.has(key)) known.set(key, known.size);
     return (result[node] = known.get(key) ?? 0);
   };
@@ -103,22 +110,30 @@ function structures(modules: readonly Module[], children: readonly (readonly num
 const LITTLE = 0.02;
 const MUCH = 0.3;
 
-/** By how much a module takes more or less time than it did in the baseline. */
-export const byChange = (changeOf: ComparedModules["changeOf"]): Colouring => ({
-  label: "Change",
-  about: "Kernel time of B over that of A",
-  legend: [
-    ["muchLess", "less time, by 30 % and more"],
-    ["less", "less"],
-    ["none", "within 2 %"],
-    ["more", "more"],
-    ["muchMore", "more time, by 30 % and more"],
-  ],
-  of: (row) => {
-    const { a_ns: a, b_ns: b } = changeOf(row);
-    const change = (b - a) / Math.max(a, 1);
-    if (Math.abs(change) < LITTLE) return "none";
-    if (change < 0) return change <= -MUCH ? "muchLess" : "less";
-    return change >= MUCH ? "muchMore" : "more";
-  },
-});
+/** Where all work changed by more than that, what did so by as much stands out: else one colour would be everywhere. */
+const muchIn = (whole: number): number => Math.max(MUCH, Math.floor(whole * 100) / 100);
+
+/** By how much a module takes more or less time than it did in the baseline; all work does so by `whole`. */
+export function byChange(changeOf: ComparedModules["changeOf"], whole: number): Colouring {
+  const [less, more] = [muchIn(-whole), muchIn(whole)];
+  const from = (much: number): string =>
+    `by ${formatCount(Math.round(100 * much))} % and more${much > MUCH ? ", like all work" : ""}`;
+  return {
+    label: "Change",
+    about: "Kernel time of B over that of A",
+    legend: [
+      ["muchLess", `less time, ${from(less)}`],
+      ["less", "less"],
+      ["none", "within 2 %"],
+      ["more", "more"],
+      ["muchMore", `more time, ${from(more)}`],
+    ],
+    of: (row) => {
+      const { a_ns: a, b_ns: b } = changeOf(row);
+      const change = (b - a) / Math.max(a, 1);
+      if (Math.abs(change) < LITTLE) return "none";
+      if (change < 0) return change <= -less ? "muchLess" : "less";
+      return change >= more ? "muchMore" : "more";
+    },
+  };
+}

@@ -27,8 +27,8 @@ export function ModuleTree({ comparison, baseline }: { comparison: CompareRespon
   const scope = useScope();
   const root = useUrl()[`${NAME}.root`] ?? "";
   const tools = useOneStop<HTMLElement>();
-  const { groups, changeOf } = useMemo(() => comparedModules(comparison, root), [comparison, root]);
-  const colouring = useMemo(() => byChange(changeOf), [changeOf]);
+  const { groups, changeOf, whole } = useMemo(() => comparedModules(comparison, root), [comparison, root]);
+  const colouring = useMemo(() => byChange(changeOf, whole), [changeOf, whole]);
   const tree = useTree(NAME, SCREEN, groups, 1);
   const neutral = isNeutral(comparison);
   if (comparison.modules.length === 0 || tree === null)
