@@ -187,6 +187,11 @@ export function beginningsApart(names: readonly string[]): ReadonlyMap<string, s
   );
 }
 
+/** The kernels of a cell, the one with the most time first. */
+export const kernelsOf = (cell: string): string[] => cell.split(" + ");
+
+export const shortFirstKernel = (cell: string): string => shortKernelName(kernelsOf(cell)[0] ?? "");
+
 /** DLProf's name of a kernel, copy or call without an op begins with it. */
 export const UNASSOCIATED = "unassociated_";
 

@@ -138,6 +138,14 @@ describe("order and columns", () => {
     expect(keys(2, ["empty"])).toEqual([]);
     // Nothing passes the filters, so nothing is known.
     expect(keys(2, [], [])).toEqual([]);
+    // Of a comparison, a side without anything; elsewhere, 0 is a number like others.
+    const sides = ["a_ns", "told", "zero"].map((key) => column(key, "text"));
+    const row = { a_ns: 0, told: "not tested", zero: 0 };
+    const constant = sides.map(({ key }) => key);
+    expect(foldable(sides, { constant, key: "id", rows: [row], total: 2 }, []).map(({ key }) => key)).toEqual([
+      "a_ns",
+      "told",
+    ]);
     // A single row is not compared with others.
     expect(foldable(columns, { constant: [], key: "id", rows: [first], total: 1 }, []).map(({ key }) => key)).toEqual([
       "empty",

@@ -135,6 +135,10 @@ export const FEW_ROWS = 10;
 /** Whether a cell has nothing to show. */
 export const isEmpty = (cell: unknown): boolean => cell === null || cell === undefined || cell === "";
 
+/** Whether it says nothing where it is the same in every row: also a side of a comparison that has nothing, and no test. */
+const saysNothing = (key: string, cell: unknown): boolean =>
+  isEmpty(cell) || (/^(?:[ab]|work|speed)_/.test(key) && cell === 0) || (key === "told" && cell === "not tested");
+
 /**
  * Those of the columns that say the same in every row, except the key and those in use: one line says it as well. Where a few
  * rows stand, those with nothing to say.
@@ -147,7 +151,7 @@ export const foldable = (
   columns.filter(
     (column) =>
       (total === 1 || constant.includes(column.key)) &&
-      (total > FEW_ROWS || (first !== undefined && isEmpty(first[column.key]))) &&
+      (total > FEW_ROWS || (first !== undefined && saysNothing(column.key, first[column.key]))) &&
       column.key !== key &&
       (!NAMES.has(column.type) || (first !== undefined && isEmpty(first[column.key]))) &&
       !needed.includes(column.key),

@@ -13,7 +13,7 @@ import { readableAndExact } from "../../format/time";
 import { withUnit, type Unit } from "../../format/unit";
 import { ThemeContext } from "../../frame/theme";
 import { copyText } from "../../host/tensorboard";
-import { splitPath, wordsApart } from "../../model/kernel_name";
+import { beginningsApart, kernelsOf, shortFirstKernel, splitPath, wordsApart } from "../../model/kernel_name";
 import { placesApart } from "../../model/short_place";
 import { ambiguousPaths, isNumeric, nextSort, type TableState } from "../../model/table_state";
 import { columnScales } from "../../model/time_columns";
@@ -114,10 +114,25 @@ export function Grid(props: GridProps) {
       new Map(
         columns
           .filter(({ type }) => type === "kernel_name")
-          .map(({ key }) => [key, wordsApart(rows.map((row) => cellText(row[key])))]),
+          .map(({ key }) => {
+            // Of several kernels in a cell, the first is the one that is read.
+            const cells = rows.map((row) => cellText(row[key]));
+            const words = wordsApart(cells.map((cell) => kernelsOf(cell)[0] ?? ""));
+            return [key, new Map(cells.map((cell) => [cell, words.get(kernelsOf(cell)[0] ?? "")]))];
+          }),
       ),
     [rows, columns],
   );
+  // Two columns of kernels beside each other have room for what tells their names apart.
+  const beginnings = useMemo(() => {
+    const ofKernels = columns.filter(({ type }) => type === "kernel_name");
+    return new Map(
+      (ofKernels.length > 1 ? ofKernels : []).map(({ key }) => [
+        key,
+        beginningsApart(rows.map((row) => shortFirstKernel(cellText(row[key])))),
+      ]),
+    );
+  }, [rows, columns]);
   const placeOf = (column: Column, row: Row): string | undefined =>
     (kernels.get(column.key) ?? places.get(column.key))?.get(cellText(row[column.key]));
   const ambiguous = new Map(
@@ -259,6 +274,7 @@ export function Grid(props: GridProps) {
                     meter={meters[column.key]}
                     room={widthOf(column)}
                     place={placeOf(column, row)}
+                    shown={beginnings.get(column.key)?.get(shortFirstKernel(cellText(row[column.key])))}
                     ambiguous={ambiguous.get(column.key)?.has(String(row[column.key])) === true}
                   />
                 </td>

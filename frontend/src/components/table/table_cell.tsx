@@ -9,7 +9,7 @@ import { inUnit } from "../../format/unit";
 import { categoryColour } from "../../model/memory_categories";
 import { arrowOf, directionOf, isSmall, signedAmount, signedShare } from "../../model/change";
 import { NO_KERNELS } from "../../model/families";
-import { shortKernelName } from "../../model/kernel_name";
+import { kernelsOf, shortFirstKernel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
 import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";
@@ -26,6 +26,8 @@ interface TableCellProps {
   ambiguous?: boolean;
   /** What stands before the name of a path, or behind that of a kernel, as it is told from those of other rows. */
   place?: string | undefined;
+  /** What a kernel is called where there is little room. */
+  shown?: string | undefined;
   /** The width of the cell in CSS pixels. */
   room?: number;
 }
@@ -53,7 +55,7 @@ const ONLY_COPIES = "Its GPU time is that of copies and memsets, which are compa
 
 /** One cell by the type of its column. */
 export function TableCell(props: TableCellProps) {
-  const { column, row, scale, meter, ambiguous = false, place, room = Infinity } = props;
+  const { column, row, scale, meter, ambiguous = false, place, shown, room = Infinity } = props;
   const value = row[column.key] ?? null;
   if (value === null || value === "") {
     if (column.type === "boolean") return <YesNo value={null} />;
@@ -81,7 +83,7 @@ export function TableCell(props: TableCellProps) {
     case "boolean":
       return <YesNo value={Boolean(value)} />;
     case "kernel_name":
-      return <KernelName name={String(value)} full={fullName(column, row)} apart={place ?? ""} />;
+      return <KernelName name={String(value)} full={fullName(column, row)} apart={place ?? ""} shown={shown} />;
     case "path":
       return ambiguous ? (
         <OpPath path={String(value)} id={opId(row)} room={roomOf(room)} />
@@ -132,9 +134,8 @@ interface ChangeCellProps {
 }
 
 function ChangeCell({ column, row, value, scale }: ChangeCellProps) {
-  const quiet = isNoise(row);
-  // Of what was not tested, nobody knows whether it is better or worse.
-  const coloured = !quiet && row.told !== "not tested";
+  // Of what was not tested, nobody knows whether it is better or worse; the arrow only tells the sign.
+  const coloured = !isNoise(row) && row.told !== "not tested";
   const text =
     column.type === "fraction"
       ? signedShare(value)
@@ -144,7 +145,7 @@ function ChangeCell({ column, row, value, scale }: ChangeCellProps) {
       class={coloured ? `number change-${directionOf(value)}` : "number"}
       data-tip={column.type === "fraction" ? "" : readableAndExact(value)}
     >
-      {column.key === "change_ns" && !quiet && `${arrowOf(value)} `}
+      {column.key === "change_ns" && `${arrowOf(value)} `}
       {text || "0"}
     </span>
   );
@@ -239,21 +240,26 @@ function MeterCell({
 /** Letters at the end of a name that stay where it is cut: there are sizes and layouts, in which alike kernels differ. */
 const TAIL = 14;
 
-/** Between the kernels of a cell, the one with the most time first. */
-const AND = " + ";
+interface KernelNameProps {
+  name: string;
+  full: string;
+  apart: string;
+  shown?: string | undefined;
+}
 
-function KernelName({ name, full, apart }: { name: string; full: string; apart: string }) {
-  const [first = "", ...rest] = name.split(AND);
-  const others = rest.length;
-  const shown = shortKernelName(first);
+function KernelName({ name, full, apart, shown = shortFirstKernel(name) }: KernelNameProps) {
+  const others = kernelsOf(name).length - 1;
+  // Of several, a word of one of the others would be read as one of the first.
+  const isApart = apart !== "" && others === 0;
+  // Where a word tells a name apart, its end need not.
+  const cut = Math.max(shown.length - (isApart ? 0 : TAIL), 0);
   return (
     <span class="kernel-cell">
       <span class="kernel-name cut-within" data-tip={full}>
-        <span class="clip">{shown.slice(0, Math.max(shown.length - TAIL, 0))}</span>
-        <span>{shown.slice(-TAIL)}</span>
+        <span class="clip">{shown.slice(0, cut)}</span>
+        <span>{shown.slice(cut)}</span>
       </span>
-      {/* Of several, a word of one of the others would be read as one of the first. */}
-      {apart !== "" && others === 0 && <span class="muted clip kernel-name apart">{apart}</span>}
+      {isApart && <span class="muted clip kernel-name apart">{apart}</span>}
       {others > 0 && <span class="muted nowrap">+{others} more</span>}
       <CopyButton key={full} text={full} what="the full name" walk={false} />
     </span>

@@ -179,7 +179,7 @@ function ChangeCell({ change, unit }: { change: Change | string | null; unit: Ti
       class={isSmall(change.a_ns, ns) ? "number muted" : `number change-${directionOf(ns)}`}
       data-tip={`${formatDuration(change.a_ns)} → ${formatDuration(change.b_ns)}`}
     >
-      {isSmall(change.a_ns, ns) ? "" : `${arrowOf(ns)} `}
+      {`${arrowOf(ns)} `}
       {unit === undefined ? signedDuration(ns) : signedAmount(ns, inUnit(ns, unit))}
     </span>
   );
