@@ -84,6 +84,24 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     expect(page.get_by_label("Against the baseline")).to_have_count(0)
 
 
+def test_what_a_selection_shows_comes_into_sight(page: Page, tensorboard: TensorBoard) -> None:
+    """Below its table, with the selected row. On a phone the change of every number stands within its card."""
+    base = tensorboard.profile("fp32")["id"]
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(tensorboard.page(run="amp", view="compare", base=base))
+    group = page.get_by_role("grid", name="Changes by Group of Ops").locator("tbody tr").first
+    group.click()
+    ops = page.get_by_role("grid", name=re.compile("^Ops of ")).locator("tbody tr")
+    expect(ops.first).to_be_in_viewport()
+    expect(group).to_be_in_viewport()
+    ops.first.click()
+    expect(page.get_by_text("Matched by path and shape.")).to_be_in_viewport()
+    expect(ops.first).to_be_in_viewport()
+    page.set_viewport_size({"width": 390, "height": 800})
+    numbers = page.get_by_role("region", name="Key Numbers")
+    assert numbers.evaluate("element => element.scrollWidth <= element.clientWidth")
+
+
 def test_different_programs_are_set_side_by_side_without_changes(page: Page, tensorboard: TensorBoard) -> None:
     """Each side by its own whole. What they have in common is matched only when that is asked for."""
     base = tensorboard.profile("ddp/rank0")["id"]

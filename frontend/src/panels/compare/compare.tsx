@@ -20,6 +20,7 @@ import { useQuery } from "../../frame/use_query";
 import { arrowOf, directionOf } from "../../model/change";
 import { isNeutral } from "../../model/measures";
 import { Head } from "./head";
+import { InSight } from "./in_sight";
 import { IterationDots } from "./iteration_dots";
 import { KeyNumbers } from "./key_numbers";
 import { ModuleTree } from "./module_tree";
@@ -201,8 +202,12 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
           {(tab === "groups" || tab === "ops") && (
             <Notes comparison={comparison} of={tab === "ops" ? "rows" : "groups"} />
           )}
-          {tab === "groups" && <Group baseline={baseline} group={url["cgroups.row"] ?? ""} />}
-          {tab === "ops" && row !== "" && <RowDetail baseline={baseline} row={row} />}
+          {tab === "groups" && (
+            <InSight of={url["cgroups.row"] ?? ""}>
+              <Group baseline={baseline} group={url["cgroups.row"] ?? ""} />
+            </InSight>
+          )}
+          {tab === "ops" && <InSight of={row}>{row !== "" && <RowDetail baseline={baseline} row={row} />}</InSight>}
         </>
       )}
       <OneStop>
@@ -339,7 +344,7 @@ function Group({ baseline, group }: { baseline: Baseline; group: string }) {
         selectable
         pageSize={10}
       />
-      {row !== "" && <RowDetail baseline={baseline} row={row} />}
+      <InSight of={row}>{row !== "" && <RowDetail baseline={baseline} row={row} />}</InSight>
     </>
   );
 }

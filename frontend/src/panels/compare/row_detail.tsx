@@ -26,7 +26,7 @@ export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }
     return query.error === null ? <Loading what="the row" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const unit = unitOf([...detail.a.kernels, ...detail.b.kernels].map(({ time_ns: ns }) => ns));
   return (
-    <Panel title={detail.name}>
+    <Panel title={[detail.name, detail.direction].filter(Boolean).join(" ")}>
       <p>
         {signedDuration(detail.change_ns)}
         {detail.work_ns !== null &&
