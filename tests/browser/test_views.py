@@ -90,7 +90,7 @@ def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
     expect(page.locator("[aria-busy='true']")).to_have_count(0)
     table.locator("tbody tr").first.locator("td").first.press("Enter")
     kernels = grid(page, f"Kernels Launched in Iteration {first}")
-    rows = rows_of(tensorboard, "amp", "kernels_of_iteration", iteration=str(first))
+    rows = rows_of(tensorboard, "amp", "kernels_of_iteration", iteration=str(first), limit="10")
     expect(kernels.locator("tbody tr")).to_have_count(len(rows))
     expect(kernels.locator("tbody tr").first.locator(".kernel-name")).to_have_attribute(
         "data-tip", rows[0]["long_name"]
@@ -122,7 +122,7 @@ def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
         grid(page, f"Kernels Launched in Iteration {iteration} by Op").locator('tr[aria-selected="true"]')
     ).to_have_count(1)
     page.get_by_role("button", name="by name").click()
-    names = rows_of(tensorboard, "amp", "kernel_names_of_iteration", iteration=str(iteration))
+    names = rows_of(tensorboard, "amp", "kernel_names_of_iteration", iteration=str(iteration), limit="10")
     by_name = grid(page, f"Kernels Launched in Iteration {iteration} by Name").locator("tbody tr")
     expect(by_name).to_have_count(len(names))
     expect(by_name.first.locator(".kernel-name")).to_have_attribute("data-tip", names[0]["name"])
