@@ -8,7 +8,6 @@ import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { useFindings } from "../../frame/use_rank_job";
-import { formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import {
@@ -47,7 +46,9 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
       tools={
         count > 0 && (
           <ViewLink class="more-button" to={{ view: "recommendations" }}>
-            All {count} <Icon name="right" />
+            All {count}
+            {notes > 0 && notes < count && `, ${notes} of them ${notes === 1 ? "a note" : "notes"}`}{" "}
+            <Icon name="right" />
           </ViewLink>
         )
       }
@@ -75,11 +76,6 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
               />
             ))}
       </ol>
-      {notes > 0 && (
-        <ViewLink class="more-button" to={{ view: "recommendations" }}>
-          {formatCounted(notes, "note")} <Icon name="right" />
-        </ViewLink>
-      )}
     </Panel>
   );
 }
