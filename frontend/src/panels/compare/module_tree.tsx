@@ -6,6 +6,7 @@ import type { CompareResponse } from "../../api/types";
 import { PictureMenu } from "../../components/charts/picture_menu";
 import { ExportMenu } from "../../components/table/export_menu";
 import { Icicle } from "../../components/tree/icicle";
+import { ShadeLegend } from "../../components/tree/shade_legend";
 import { TreeTable } from "../../components/tree/tree_table";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useTree } from "../../components/tree/use_group_tree";
@@ -56,15 +57,7 @@ export function ModuleTree({ comparison, baseline }: { comparison: CompareRespon
         {unordered.roots.length > 0 && (
           <div class="icicle">
             <div class="icicle-head">
-              {!neutral && (
-                <ul class="shade-legend" aria-label={colouring.about} data-tip={colouring.about}>
-                  {colouring.legend.map(([step, label]) => (
-                    <li key={step}>
-                      <span class={`swatch shade-${step}`} /> {label}
-                    </li>
-                  ))}
-                </ul>
-              )}
+              {!neutral && <ShadeLegend {...colouring} />}
               <span class="muted icicle-note">Width: the larger kernel time of both sides</span>
             </div>
             <Icicle

@@ -94,7 +94,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           </div>
         </div>
       </OneStop>
-      <div class="span-all gains-and-pane with-pane">
+      <div class="span-all gains-and-pane with-pane pane-in-sight">
         <RankedOps rated={rated} gains={gains} />
         {(op !== "" || inTable !== null) && <RowUse rates={rates} group={inTable} op={op} />}
       </div>

@@ -11,6 +11,7 @@ import { DataTable } from "../../components/table/data_table";
 import { ExportMenu } from "../../components/table/export_menu";
 import { SumNote } from "../../components/sum_note";
 import { Icicle } from "../../components/tree/icicle";
+import { ShadeLegend } from "../../components/tree/shade_legend";
 import { TreeTable } from "../../components/tree/tree_table";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
@@ -90,13 +91,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
                     to={(id) => ({ "groups.colour": id === "cores" ? null : id })}
                   />
                 )}
-                <ul class="shade-legend" aria-label={colouring.about} data-tip={colouring.about}>
-                  {colouring.legend.map(([step, label]) => (
-                    <li key={step}>
-                      <span class={`swatch shade-${step}`} /> {label}
-                    </li>
-                  ))}
-                </ul>
+                <ShadeLegend {...colouring} />
                 <span class="muted icicle-note">
                   <span data-tip={picture === "icicle" ? "What the width of a box shows" : "What its area shows"}>
                     {scope.onGpu ? "GPU" : "CPU"} time

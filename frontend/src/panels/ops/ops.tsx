@@ -132,7 +132,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
           />
         }
       />
-      <div class="ops-and-pane with-pane">
+      <div class="ops-and-pane with-pane pane-in-sight">
         <div class="ops-tables">
           <DataTable
             key={by}
