@@ -132,7 +132,9 @@ def _iterations_of(history: History, candidate: IterationCandidate, peak: Peak) 
     reach = sum(each["peak_bytes"] == peak.in_use_bytes for each in _iterations(history, candidate))
     if reach < 2:
         return f" {first}"
-    return f" in {f'each of the {count}' if reach == count else f'{reach} of {count}'} iterations, first {first}"
+    if reach == count:
+        return f" in each of the {count} iterations"
+    return f" in {reach} of {count} iterations, first {first}"
 
 
 def _reached_in(history: History, peak: Peak) -> str:

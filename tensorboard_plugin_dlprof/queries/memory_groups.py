@@ -89,7 +89,8 @@ def computed(
     before = whole - int(blocks.num_bytes[at_peak].sum())
     if before > 0 and start is None and stop is None:
         name = CATEGORIES[HELD_BEFORE]
-        result.append((len(result) + 1, *(None,) * 4, before, before / whole, name, None, None, f":{name}:"))
+        held = (before, None, before, before / whole, name, None, None, f":{name}:")
+        result.append((len(result) + 1, None, None, *held))
     return {"memory_block_groups": (_COLUMNS, result)}
 
 
@@ -121,7 +122,7 @@ MEMORY_BLOCK_GROUPS = Table(
                "Share of what is in use at the peak of the recording; unknown where sizes count from its start.",
                "alike.held_fraction", nullable=True),
         Column("total_bytes", "Size of All", "bytes", "Sum of all of them, which need not be in use at the same time.",
-               "alike.total_bytes", nullable=True, tier=1),
+               "alike.total_bytes", tier=1),
         Column("stay", "Until the End", "integer", "How many are still in use when the recording ends.", "alike.stay",
                nullable=True, tier=1),
         Column("alike", "Alike", "text", "Size, category and who allocated them.", "alike.alike", hidden=True),

@@ -247,7 +247,9 @@ def test_what_was_held_before_is_a_row_so_that_the_rows_are_the_peak(tmp_path: P
         serving.app.close()
     before, block = page["rows"]
     assert (before["category"], before["at_peak_bytes"]) == ("held before the recording", 5 * MB)
-    assert [before[name] for name in ("size_bytes", "blocks", "at_peak", "total_bytes", "stay")] == [None] * 5
+    assert [before[name] for name in ("size_bytes", "blocks", "at_peak", "stay")] == [None] * 4
+    assert before["total_bytes"] == 5 * MB
     assert block["at_peak_bytes"] == 2 * MB
     assert (page["totals"]["at_peak_bytes"], page["totals"]["held_fraction"], peak) == (7 * MB, 1, 7 * MB)
+    assert page["totals"]["total_bytes"] == before["total_bytes"] + block["total_bytes"]
     assert [row["category"] for row in window["rows"]] == [block["category"]]

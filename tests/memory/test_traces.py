@@ -103,7 +103,7 @@ def test_a_peak_that_iterations_reach_again_is_said_of_all_of_them() -> None:
     answer = memory_of_source(source, None, lambda what, fraction: None)
     device = answer["devices"]["0"]
     assert {each["peak_bytes"] for each in device["iterations"]} == {device["peak_bytes"]}
-    assert " on GPU 0 in each of the 5 iterations, first in iteration 1, reached in" in answer["headline"]
+    assert " on GPU 0 in each of the 5 iterations, reached in" in answer["headline"]
     # What the page tells first, and the command, too.
     assert [each["rule"] for each in device["findings"]] == ["batch_size_detector", "activation_detector"]
 

@@ -155,6 +155,14 @@ describe("counts, sizes and moments", () => {
     expect(inUnit(4, sizeUnit(4))).toBe("4");
   });
 
+  it("shows small sizes of a table with three digits where the largest is still read", () => {
+    const [MiB, GiB] = [1024 ** 2, 1024 ** 3];
+    const names = (...tables: number[][]): string[] => tables.map((sizes) => sizeUnit(...sizes).name);
+    expect(names([1.5 * GiB, 24 * MiB], [1.5 * GiB, 0.2 * GiB], [12.7 * GiB, 25 * MiB])).toEqual(["MiB", "GiB", "GiB"]);
+    expect(names([1.5 * GiB, 0], [-1.5 * GiB, -24 * MiB], [])).toEqual(["GiB", "MiB", "B"]);
+    expect(inUnit(24 * MiB, sizeUnit(1.5 * GiB, 24 * MiB))).toBe("24.0");
+  });
+
   it("shows a moment to the minute", () => {
     expect(formatMoment(1_623_142_623.46)).toMatch(/^2021-06-0\d \d\d:\d\d$/);
     expect(formatMoment(null)).toBe("unknown");

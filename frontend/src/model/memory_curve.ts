@@ -1,5 +1,6 @@
 /** What the curve of memory draws: layers of categories, marks, and the labels of its axes. */
 import type { MemoryCurveResponse, MemoryDevice } from "../api/types";
+import { sizeUnit } from "../format/bytes";
 import type { View } from "./timeline_link";
 
 /** What a label of the axis of moments needs, px. */
@@ -15,10 +16,18 @@ export const isWithin = (moment: number, part: View | undefined): boolean =>
   part !== undefined && part.from <= moment && moment <= part.to;
 
 /** When the peak is reached: its first moment, and that of each iteration that reaches it, too. */
-export const peaksOf = ({ peak_ns: first, peak_bytes: most, iterations }: MemoryDevice): number[] =>
+const peaksOf = ({ peak_ns: first, peak_bytes: most, iterations }: MemoryDevice): number[] =>
   [first, ...iterations.filter(({ peak_bytes: peak }) => peak === most).map(({ peak_ns: at }) => at)].flatMap((at) =>
     at === null ? [] : [at],
   );
+
+/** Whether each iteration reaches the peak, so that any of them shows it. */
+const isInEach = ({ peak_bytes: most, iterations }: MemoryDevice): boolean =>
+  iterations.every(({ peak_bytes: peak }) => peak === most);
+
+/** Whether a part of the recording shows the peak that sentences name: its first moment, or any where each iteration reaches it. */
+export const showsPeak = (device: MemoryDevice, part: View): boolean =>
+  peaksOf(device).some((at, i) => isWithin(at, part) && (i === 0 || isInEach(device)));
 
 interface Mark {
   at: number;
@@ -32,8 +41,9 @@ export function marksOf(device: MemoryDevice, timed: boolean, view: View): Mark[
   const of = (time: number | null, event: number | null): number | null => (timed ? time : event);
   const peaks = timed ? peaksOf(device) : [device.peak_event ?? -1];
   const peak = peaks.find((at) => isWithin(at, view)) ?? null;
+  const again = isInEach(device) ? "the peak, as in each iteration" : "reaches the peak again";
   return [
-    { at: peak, name: peak === peaks[0] ? "peak" : "reaches the peak again", row: 0 },
+    { at: peak, name: peak === peaks[0] ? "peak" : again, row: 0 },
     ...device.out_of_memory
       .slice(0, MOST_MARKS)
       .map(({ time_ns: time, event }) => ({ at: of(time, event), name: "out of memory", row: 1 })),
@@ -94,9 +104,9 @@ export function layersOf({
     .reverse();
 }
 
-/** Up to five round numbers of bytes below `top`. */
+/** Up to five round numbers of bytes below `top`, which are round in its unit. */
 export function byteTicks(top: number): number[] {
-  const unit = 1024 ** Math.floor(Math.log(Math.max(top, 1)) / Math.log(1024));
+  const unit = sizeUnit(top).size;
   const step = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => top / (each * unit) < 5) ?? 1000;
   return [0, 1, 2, 3, 4].map((number) => number * step * unit).filter((bytes) => bytes < top);
 }

@@ -37,7 +37,10 @@ export function columnScales(columns: readonly Column[], rows: readonly Row[]): 
   const units = new Map<string, Unit>(
     [true, false].flatMap((ofOne) => {
       const own = (some: [string, number][]) => new Map(some.filter(([key]) => isOfOne(key) === ofOne));
-      return [...unitsOfColumns(own(lengths), columnUnit), ...unitsOfColumns(own(sizes), sizeUnit)];
+      const ownSizes = own(sizes);
+      const small = [...ownSizes.keys()].flatMap((key) => rows.map((row) => Number(row[key] ?? 0)));
+      const unitOfSizes = (most: number) => sizeUnit(most, ...small.filter((bytes) => Math.abs(bytes) < most));
+      return [...unitsOfColumns(own(lengths), columnUnit), ...unitsOfColumns(ownSizes, unitOfSizes)];
     }),
   );
   return new Map(

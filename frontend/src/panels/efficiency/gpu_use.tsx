@@ -282,7 +282,11 @@ function whereKnown(network: NetworkRates, all: number): NetworkRates {
 /** Of which part of all kernel time the values are, where that is not all of it. */
 function coverageOf(network: NetworkRates, all: number): Coverage {
   const of = (known: number | null): string =>
-    known === null || known > 0.995 * all ? "" : `known for ${formatShare(known / all)} of kernel time`;
+    known === null || known > 0.995 * all
+      ? ""
+      : known < LEAST_KNOWN * all
+        ? `known for only ${formatShare(known / all)} of kernel time: not shown`
+        : `known for ${formatShare(known / all)} of kernel time`;
   const achieved = of(network.achieved_known_ns);
   return {
     memory: of(network.memory_known_ns),

@@ -48,7 +48,7 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
   const withOps = blocks.some(
     ({ op_gpu_time_average_ns: time, op_input_shapes: shapes }) => time !== null || shapes !== null,
   );
-  const unit = sizeUnit(Math.max(...blocks.map(({ size_bytes: size }) => size)));
+  const unit = sizeUnit(...blocks.map(({ size_bytes: size }) => size));
   const titles = [
     ...atRight(`Size (${unit.name})`, ""),
     "Category",

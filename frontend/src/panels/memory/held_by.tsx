@@ -50,7 +50,7 @@ interface HeldByProps {
 export function HeldBy({ when, owners, whole, groupings, grouping }: HeldByProps) {
   const shown = owners.filter(({ bytes }) => !isTiny(bytes, whole)).slice(0, MOST_ROWS);
   const more = owners.length - shown.length;
-  const unit = sizeUnit(Math.max(...shown.map(({ bytes }) => Math.abs(bytes)), 0));
+  const unit = sizeUnit(...shown.map(({ bytes }) => bytes));
   const names = shown.map(({ name }) => name);
   const labels = grouping === "stack" ? stackLabels(names) : names;
   const rest = whole - shown.reduce((sum, { bytes }) => sum + bytes, 0);

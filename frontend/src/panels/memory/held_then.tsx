@@ -1,6 +1,6 @@
 /** What is held at a moment by category, which is the legend of the curve, too. */
 import type { MemoryDevice } from "../../api/types";
-import { formatBytes, sizeUnit } from "../../format/bytes";
+import { sizeUnit } from "../../format/bytes";
 import { formatShare } from "../../format/share";
 import { withUnit } from "../../format/unit";
 import { navigate } from "../../frame/url";
@@ -25,7 +25,7 @@ interface HeldThenProps {
 export function HeldThen({ device, rows, whole, when, drawn, isPeak, back }: HeldThenProps) {
   const present = rows.filter(({ bytes }) => bytes !== 0);
   const shown = present.filter(({ bytes }) => !isTiny(bytes, whole));
-  const unit = sizeUnit(Math.max(...shown.map(({ bytes }) => Math.abs(bytes)), 0));
+  const unit = sizeUnit(whole, ...shown.map(({ bytes }) => bytes));
   const tiny = [
     ...present.filter((each) => !shown.includes(each)),
     ...drawn
@@ -35,7 +35,7 @@ export function HeldThen({ device, rows, whole, when, drawn, isPeak, back }: Hel
   return (
     <div class="memory-held-then">
       <h3>
-        {when}: {formatBytes(whole)} {device.relative ? "more than at the start" : device.peak_of}
+        {when}: {withUnit(whole, unit)} {device.relative ? "more than at the start" : device.peak_of}
       </h3>
       <table class="plain-table">
         <tbody>

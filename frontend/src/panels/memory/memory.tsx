@@ -18,7 +18,7 @@ import { formatBytes } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { recordedMeanwhile, isOfMemory } from "../../model/same_time";
-import { isWithin, peaksOf } from "../../model/memory_curve";
+import { showsPeak } from "../../model/memory_curve";
 import { shownAtFirst } from "../../model/timeline";
 import { evidenceLink } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
@@ -108,7 +108,7 @@ export function Memory({ data }: { data: DashboardResponse }) {
   );
 }
 
-/** The typical iterations, where these are shown at first as on the Timeline, and reach the peak; else all of the recording. */
+/** The typical iterations, where these are shown at first as on the Timeline, and show the peak; else all of the recording. */
 function openingOf({ rows, source }: DashboardResponse["iterations"], device: MemoryDevice): Opening | null {
   const counted = rows.map(({ profiled }) => profiled);
   const [first, last] = [counted.indexOf(true), counted.lastIndexOf(true)];
@@ -122,7 +122,7 @@ function openingOf({ rows, source }: DashboardResponse["iterations"], device: Me
     lowest === highest
       ? `iteration ${exactNumber(lowest)}`
       : `iterations ${exactNumber(lowest)} to ${exactNumber(highest)}`;
-  return part !== whole && peaksOf(device).some((at) => isWithin(at, part)) ? { part, whole, name } : null;
+  return part !== whole && showsPeak(device, part) ? { part, whole, name } : null;
 }
 
 /** The GPU that holds most, which the headline is about; undefined where none was recorded. */

@@ -10,9 +10,10 @@ import { useWidth } from "../../components/use_width";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, navigateStep, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { formatBytes } from "../../format/bytes";
+import { formatBytes, sizeUnit } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
+import { withUnit } from "../../format/unit";
 import { categoryColour, phaseColour } from "../../model/memory_categories";
 import { byteTicks, ENDS, isWithin, iterationTicks, layersOf, marksOf, roundMoments } from "../../model/memory_curve";
 import { mergedPhases } from "../../model/memory_phases";
@@ -118,6 +119,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
   // A capacity far above would press the curve down.
   const shownCapacity = capacity !== null && capacity < most * MOST_TIMES ? capacity : null;
   const top = Math.max(most * 1.12, (shownCapacity ?? 0) * 1.04);
+  const axisUnit = sizeUnit(top);
   const inner = width - LEFT;
   const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
@@ -215,7 +217,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
             <g key={bytes}>
               <line class="grid-line" x1={LEFT} x2={width} y1={y(bytes)} y2={y(bytes)} />
               <text class="axis" x={LEFT - 6} y={y(bytes) + 4} text-anchor="end">
-                {withoutZeros(formatBytes(bytes))}
+                {bytes === 0 ? "0" : withoutZeros(withUnit(bytes, axisUnit))}
               </text>
             </g>
           ))}
@@ -429,8 +431,9 @@ function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width
   );
 }
 
-/** A round value as it is said: `20 GiB`. */
-const withoutZeros = (value: string): string => value.replace(/\.0+(?=\s)/, "");
+/** A round value as it is said: `20 GiB`, `0.5 GiB`. */
+const withoutZeros = (value: string): string =>
+  value.replace(/(\.\d*?)0+(?=\s)/, (_, kept: string) => (kept === "." ? "" : kept));
 
 /** A line of steps over the bins; closed down to nothing for an area. */
 function outline(values: readonly number[], inner: number, y: (bytes: number) => number, closed: boolean): string {

@@ -1,6 +1,7 @@
 /** What the curve says at the pointer: the moment, what is in use, and by which categories. */
 import type { MemoryCurveResponse } from "../../api/types";
-import { formatBytes } from "../../format/bytes";
+import { sizeUnit } from "../../format/bytes";
+import { withUnit } from "../../format/unit";
 import { categoryColour } from "../../model/memory_categories";
 
 const RESERVED = "reserved";
@@ -24,19 +25,24 @@ interface ReadingProps {
 export function Reading({ curve, moment, at, left, width, top, drawn, of }: ReadingProps) {
   const bin = binOf(at, curve);
   if (bin < 0) return null;
+  const rows = readingOf(curve, bin, drawn);
+  const [least, most] = [curve.in_use_min_bytes[bin] ?? 0, curve.in_use_max_bytes[bin] ?? 0];
+  const unit = sizeUnit(most, ...rows.map(({ bytes }) => bytes));
+  const [said, lowest] = [withUnit(most, unit), withUnit(least, unit)];
   const place = left > width / 2 ? { right: `${width - left + 10}px` } : { left: `${left + 10}px` };
   return (
     <div class="memory-reading" aria-hidden="true" style={{ ...place, top: `${top}px` }}>
       <strong>
-        {moment}: {mostOf(curve, bin)} {of}
+        {/* Where it changes, its most, which need not be what is in use at the moment that is pointed at. */}
+        {moment}: {said === lowest ? said : `up to ${said}`} {of}
       </strong>
-      {readingOf(curve, bin, drawn).map(({ category, bytes }) => (
+      {rows.map(({ category, bytes }) => (
         <div key={category}>
           <span>
             {category !== RESERVED && <span class="swatch" style={{ background: categoryColour(category) }} />}{" "}
             {category}
           </span>
-          <span class="number">{formatBytes(bytes)}</span>
+          <span class="number">{withUnit(bytes, unit)}</span>
         </div>
       ))}
     </div>
@@ -57,12 +63,6 @@ export function stretchOf(moment: number, curve: MemoryCurveResponse): readonly 
   // Rounded down, so that it begins with the state that holds when the bin begins.
   const edge = (number: number): number => Math.floor(from + (number * (to - from)) / most.length);
   return [edge(bin), edge(bin + 1)];
-}
-
-/** What is in use in a bin: where it changes, at its most, which need not be what is in use at the moment that is pointed at. */
-function mostOf({ in_use_min_bytes: least, in_use_max_bytes: most }: MemoryCurveResponse, bin: number): string {
-  const said = formatBytes(most[bin] ?? 0);
-  return said === formatBytes(least[bin] ?? 0) ? said : `up to ${said}`;
 }
 
 /** What a bin holds at its most, by category, and what is reserved. */
