@@ -1,27 +1,39 @@
-"""Work that crosses the border of an iteration: kernels are listed under the one that launched them, and may run in the
-next."""
+"""How the kernel time of a table of one iteration leads to the time that the iteration has a kernel running.
+
+Kernels are listed under the iteration that launched them. They may run outside of it, kernels that were launched
+elsewhere may run in it, and where several run at once their times add up to more than the clock shows.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from typing import NamedTuple
 
+import numpy as np
+
+from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered, joined
 from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK, OF_DOMAIN
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.tracks import all_tracks, has_tracks, items_in, parts_in
+from tensorboard_plugin_dlprof.timeline.tables import COPY, GRAPH, SET, STREAM
 from tensorboard_plugin_dlprof.units import short_duration
 
 TABLES = frozenset({"kernels_of_iteration", "ops_of_iteration", "kernel_names_of_iteration", "op_paths_of_iteration"})
 """Tables of all that an iteration launched."""
+_OF_ALL = "kernels_of_group"
+"""Of no group, the table of all kernels; where one iteration is aggregated, they are its."""
 
-_LEAST_SHARE = 0.01
+_LEAST_SHARE = 0.0005
 """Less of the kernel time than this is not told: sums look the same without it."""
 
 _MOST_KERNELS = 100_000
 """Of more kernels it is not told: they would be read again for each page, which takes 30 ms for so many."""
 
+_ONLY = "SELECT min(iter_value) FROM iteration_aggregation_list WHERE aggr_id = :aggregation HAVING count(*) = 1"
 _COUNT = (
     "SELECT coalesce(sum(total_count), 0) FROM kernel_iteration_stats "
-    "WHERE aggr_id = :aggregation AND domain_id = :domain AND iter_value IN (:iteration, :before)"
+    "WHERE aggr_id = :aggregation AND domain_id = :domain AND iter_value = :iteration"
 )
 _BORDERS = "SELECT start_time, stop_time FROM iteration_list WHERE aggr_id = :aggregation AND iter_value = :iteration"
 _END = "node.gpu_start_ns + node.gpu_time_ns"
@@ -34,24 +46,66 @@ _TIMES = (
 """Of the kernels that an iteration launched: their time, how much of it is in a window, and how much after it."""
 
 
-def crossing(connection: sqlite3.Connection, scope: Scope, request: PageRequest) -> str:
-    """A sentence about the kernels of an iteration that run after it, and those of the one before that run in it; empty
-    if they are next to nothing."""
-    iteration = int(request.links[ITERATION_LINK])
-    before = iteration - 1
-    values = {"aggregation": scope.aggregation, "domain": scope.domain, "iteration": iteration, "before": before}
+class _Running(NamedTuple):
+    """What runs in a window, in ns."""
+
+    kernels_ns: int
+    """Plain sum of the kernels, cut to the window, of all GPUs."""
+    graphs_ns: int
+    """The same of CUDA graphs that were recorded as a whole."""
+    covered_ns: int
+    """Time with any of them running, summed over the GPUs."""
+    gpus: int
+
+
+def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: PageRequest) -> str:
+    """The way from the sum of a table's kernel times to the GPU time of the Iteration Summary; empty if they are the
+    same, for tables of anything else, and where more kernels would be read than for a page."""
+    values = {"aggregation": scope.aggregation, "domain": scope.domain}
+    if table in TABLES:
+        values["iteration"] = int(request.links[ITERATION_LINK])
+    elif table == _OF_ALL and request.links["group"] == "" and (only := connection.execute(_ONLY, values).fetchone()):
+        values["iteration"] = only[0]
+    else:
+        return ""
     (kernels,) = connection.execute(_COUNT, values).fetchone()
     borders = connection.execute(_BORDERS, values).fetchone()
-    if borders is None or kernels > _MOST_KERNELS:
+    ran = None if borders is None or kernels > _MOST_KERNELS else _running(connection, *borders)
+    if ran is None:
         return ""
     values |= {"start": borders[0], "stop": borders[1]}
-    whole, _, after = connection.execute(_TIMES, values).fetchone()
-    _, inside, _ = connection.execute(_TIMES, {**values, "iteration": before}).fetchone()
-    least = max(whole * _LEAST_SHARE, 1)
-    said = []
-    if after >= least:
-        said.append(f"{short_duration(after)} of these {short_duration(whole)} of kernels run after the iteration ends")
-    if inside >= least:
-        where = "it" if said else "this iteration"
-        said.append(f"{short_duration(inside)} of kernels that iteration {before:,} launched run in {where}")
-    return f"{'; '.join(said)}." if said else ""
+    whole, inside, after = connection.execute(_TIMES, values).fetchone()
+    steps = (
+        ("−", whole - inside, "after the iteration ends" if inside + after == whole else "outside of the iteration"),
+        ("+", ran.kernels_ns - inside, "launched elsewhere"),
+        ("+", ran.graphs_ns, "in CUDA graphs recorded as a whole"),
+        ("−", ran.kernels_ns + ran.graphs_ns - ran.covered_ns, "at the same time as others"),
+    )
+    told = [f" {sign} {short_duration(ns)} {what}" for sign, ns, what in steps if ns > _LEAST_SHARE * whole]
+    if not told:
+        return ""
+    mean = f" on {ran.gpus} GPUs, {short_duration(ran.covered_ns // ran.gpus)} on average" if ran.gpus > 1 else ""
+    return (
+        f"{short_duration(whole)} of kernels{''.join(told)} = "
+        f"{short_duration(ran.covered_ns)} with a kernel running{mean}."
+    )
+
+
+def _running(connection: sqlite3.Connection, start_ns: int, stop_ns: int) -> _Running | None:
+    """What runs in a window; None if that is not known, or too much to read."""
+    streams = [track for track in all_tracks(connection) if track.kind == STREAM] if has_tracks(connection) else []
+    parts = [part for track in streams for part in parts_in(connection, track, start_ns, stop_ns)]
+    if not streams or sum(items for _, items in parts) > _MOST_KERNELS:
+        return None
+    by_gpu: dict[int, list[Spans]] = {track.device: [] for track in streams}
+    sums = {True: 0, False: 0}
+    for track in streams:
+        items = items_in(connection, track, start_ns, stop_ns)
+        items = items.select((items.work_class != COPY) & (items.work_class != SET))
+        start, stop = np.maximum(items.start, start_ns), np.minimum(items.stop, stop_ns)
+        for is_graph in sums:
+            sums[is_graph] += int((stop - start)[(items.work_class == GRAPH) == is_graph].sum())
+        by_gpu[track.device].append(Spans(start, stop, items.number))
+    unions = [covered(joined(spans)) for spans in by_gpu.values()]
+    covered_ns = sum(int((union.stop - union.start).sum()) for union in unions)
+    return _Running(sums[False], sums[True], covered_ns, len(by_gpu))

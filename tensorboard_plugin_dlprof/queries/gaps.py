@@ -17,9 +17,11 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
-from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.parts import NAMES, REASON_NAMES
+from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES, REASON_NAMES, Part
+from tensorboard_plugin_dlprof.diagnosis.spans import Spans
 from tensorboard_plugin_dlprof.queries.activity import Int64s, Pieces, causes_named, some_pieces_in
+from tensorboard_plugin_dlprof.queries.host_calls import calls_during
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.scope import iteration_windows
 from tensorboard_plugin_dlprof.queries.table import Column, Table
@@ -30,8 +32,8 @@ MOST_PIECES = 400_000
 """Changes between work and waiting in a window whose gaps are listed."""
 
 _GAPS = (
-    *("id INTEGER PRIMARY KEY", "device", "start_ns", "duration_ns", "cause", "reason", "host", "op", "op_id"),
-    *("iteration", "pieces", "at"),
+    *("id INTEGER PRIMARY KEY", "device", "start_ns", "duration_ns", "cause", "reason", "host", "cause_ns", "op"),
+    *("op_id", "iteration", "pieces", "at"),
 )
 _GROUPS = (
     *("id INTEGER PRIMARY KEY", "cause", "reason", "op", "op_id", "host", "gaps", "total_ns", "window_fraction"),
@@ -92,31 +94,33 @@ def computed(
         result = gaps_in(con, device, start_ns, stop_ns)
         ops = _ending_ops(con, device, result, stop_ns)
         words = causes_named(con, distinct_values(result.pieces.cause).tolist())
-        alike = {cause: _of_all_repetitions(word) for cause, word in words.items()}
         length = result.pieces.stop - result.pieces.start
-        main = _longest_pieces(result)
+        main, main_ns = largest_parts(result.of_piece, result.pieces)
+        hosts = _hosts(con, result.pieces, words)
         iteration = np.searchsorted(begins, result.start, side="right") - 1
         count = np.bincount(result.of_piece, minlength=len(result.start)).tolist()
         starts, stops = result.start.tolist(), result.stop.tolist()
-        causes, of_iteration = result.pieces.cause[main].tolist(), iteration.tolist()
-        for gap, (start, stop, cause) in enumerate(zip(starts, stops, causes, strict=True)):
-            word, (op, op_id) = words.get(cause, {}), ops[gap]
+        of_iteration, of_cause = iteration.tolist(), main_ns.tolist()
+        for gap, (start, stop, piece) in enumerate(zip(starts, stops, main.tolist(), strict=True)):
+            told, (op, op_id) = _words(words.get(int(result.pieces.cause[piece]), {})), ops[gap]
             inside = of_iteration[gap] >= 0 and start < windows[of_iteration[gap]][2]
             number = windows[of_iteration[gap]][0] if inside else None
-            single.append((device, start, stop - start, *_words(word), op, op_id, number, count[gap]))
+            host = _in_words(*hosts[piece])
+            single.append((device, start, stop - start, *told, host, of_cause[gap], op, op_id, number, count[gap]))
         pieces = zip(
             result.of_piece.tolist(),
             result.pieces.start.tolist(),
             length.tolist(),
             result.pieces.cause.tolist(),
+            hosts,
             strict=True,
         )
-        for gap, start, duration, cause in pieces:
-            label, reason, host = _words(alike.get(cause, {}))
+        for gap, start, duration, cause, (call, path) in pieces:
+            label, reason = _words(words.get(cause, {}))
             op, op_id = ops[gap]
             group = groups.setdefault((device, label, path_pattern(op)), _Group())
             group.op_ids.add(op_id)
-            group.hosts[host] += duration
+            group.hosts[_in_words(call, path_pattern(path) if path.startswith("/") else path)] += duration
             group.reasons[reason] += duration
             group.add(gap, start, duration)
     wall = max(stop_ns - start_ns, 1)
@@ -155,26 +159,42 @@ class _Group:
         )
 
 
-def _of_all_repetitions(cause: dict[str, str]) -> dict[str, str]:
-    """The cause with the path of its op as a pattern."""
-    path = cause.get("path", "")
-    return {**cause, "path": path_pattern(path)} if path.startswith("/") else cause
-
-
-def _words(cause: dict[str, str]) -> tuple[str, str, str]:
-    """The cause in words, its reason, and what the host did."""
+def _words(cause: dict[str, str]) -> tuple[str, str]:
+    """The cause in words, and its reason."""
     label = NAMES.get(cause.get("part", ""), cause.get("part", ""))
-    host = " in ".join(filter(None, (cause.get("call", ""), cause.get("path", ""))))
     reason = cause.get("detail", "")
-    return label, REASON_NAMES.get(reason, reason), host
+    return label, REASON_NAMES.get(reason, reason)
 
 
-def _longest_pieces(gap: Gap) -> Int64s:
-    """The longest piece of each gap."""
-    order = np.lexsort((gap.pieces.start - gap.pieces.stop, gap.of_piece))
-    first = np.ones(len(order), np.bool_)
-    first[1:] = gap.of_piece[order][1:] != gap.of_piece[order][:-1]
-    return order[first]
+def _hosts(con: sqlite3.Connection, pieces: Pieces, words: dict[int, dict[str, str]]) -> list[tuple[str, str]]:
+    """The call and the place that the host was in during each idle piece; empty for what is not known.
+
+    Of queued work and of what was not recorded, the cause names the call that was awaited, if any."""
+    named = {cause: (word.get("call", ""), word.get("path", "")) for cause, word in words.items()}
+    hosts = [named.get(cause, ("", "")) for cause in pieces.cause.tolist()]
+    awaited = (pieces.part == Part.QUEUED) | (pieces.part == Part.UNRECORDED)
+    rows = np.flatnonzero(awaited & are_among(pieces.cause, [cause for cause, host in named.items() if any(host)]))
+    during = calls_during(con, Spans(pieces.start[rows], pieces.stop[rows], np.arange(len(rows))))
+    for row, host in zip(rows.tolist(), during, strict=True):
+        hosts[row] = host
+    return hosts
+
+
+def _in_words(call: str, path: str) -> str:
+    return " in ".join(filter(None, (call, path)))
+
+
+def largest_parts(of_gap: Int64s, pieces: Pieces) -> tuple[Int64s, Int64s]:
+    """Of each gap the part that takes most of it: its longest piece, and the sum of all its pieces (ns)."""
+    length = pieces.stop - pieces.start
+    part = of_gap * len(Part) + pieces.part
+    order = np.lexsort((-length, part))
+    begins = np.flatnonzero(begins_new(order, part))
+    sums = np.add.reduceat(length[order], begins) if len(begins) else length
+    piece = order[begins]
+    ranked = np.lexsort((-sums, of_gap[piece]))
+    first = ranked[begins_new(ranked, of_gap[piece])]
+    return piece[first], sums[first]
 
 
 def _ending_ops(con: sqlite3.Connection, device: int, result: Gap, stop_ns: int) -> list[tuple[str, str]]:
@@ -219,12 +239,13 @@ GAPS = Table(
         Column("start_ns", "Start", "duration_ns", "When it begins, since the start of the recording.", "gap.start_ns"),
         Column("duration_ns", "Length", "duration_ns", "How long the GPU was idle.", "gap.duration_ns"),
         _CAUSE,
+        Column("cause_ns", "Cause Takes", "duration_ns", "How much of the gap has this cause.", "gap.cause_ns", tier=1),
         _OP,
         _HOST,
         Column("iteration", "Iteration", "integer", "The iteration that it begins in.", "gap.iteration", nullable=True),
         _REASON,
         _DEVICE,
-        Column("pieces", "Causes", "integer", "How many causes it has; the longest is named.", "gap.pieces", tier=2),
+        Column("pieces", "Causes", "integer", "How many pieces of one cause each it has.", "gap.pieces", tier=2),
         Column("op_id", "Op ID", "text", "Id of the ending op.", "gap.op_id", hidden=True),
     ),
 )
@@ -247,7 +268,7 @@ GAP_GROUPS = Table(
         Column("window_fraction", "Share of Window", "fraction", "Share of the window.", "gap.window_fraction",
                tier=1),
         Column("longest_ns", "Longest", "duration_ns", "The most of it in one of them.", "gap.longest_ns"),
-        msgspec.structs.replace(_HOST, description=f"{_HOST.description[:-1]} for most of the time."),
+        _HOST,
         msgspec.structs.replace(_REASON, description=f"That of most of the time. {_REASON.description}"),
         _DEVICE,
         Column("longest_start_ns", "Longest At", "duration_ns", "When the longest begins.", "gap.longest_start_ns",

@@ -151,7 +151,7 @@ def page_of(
         "sort": answer.sort,
         "totals": totals(connection, table, scope, request),
         "constant": constant_columns(connection, table, scope, request, answer.rows, answer.total),
-        "note": crossing.crossing(connection, scope, request) if table.name in crossing.TABLES else "",
+        "note": crossing.crossing(connection, table.name, scope, request),
     }
 
 

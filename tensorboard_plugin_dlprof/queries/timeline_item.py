@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.activity import causes_named
-from tensorboard_plugin_dlprof.queries.gaps import gaps_in, works_after
+from tensorboard_plugin_dlprof.queries.gaps import gaps_in, largest_parts, works_after
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.tracks import (
     Int64s,
@@ -257,13 +257,14 @@ def _gap_around(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, A
         }
         for row in rows.tolist()
     ]
-    longest = max(parts, key=lambda part: int(part["duration"]))
+    main, _ = largest_parts(result.of_piece, result.pieces)
+    cause = words.get(int(result.pieces.cause[main[place]]), {}).get("part", "")
     return {
         "device": device,
         "start": start,
         "duration": stop - start,
-        "cause": longest.get("part", ""),
-        "label": NAMES.get(str(longest.get("part", "")), ""),
+        "cause": cause,
+        "label": NAMES.get(cause, ""),
         "parts": parts,
     }
 

@@ -15,7 +15,9 @@ from tensorboard_plugin_dlprof.queries.page_answer import TablePage, page_of
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.tables import table_of
+from tensorboard_plugin_dlprof.units import short_duration
 from tests.queries.events import ON_TENSOR_CORES, PLAIN, database_of_events, event, work
+from tests.shared_data import shared_data
 
 OF_ITERATION = ("kernels_of_iteration", "ops_of_iteration", "kernel_names_of_iteration", "op_paths_of_iteration")
 
@@ -49,9 +51,36 @@ def test_kernels_that_run_after_their_iteration_are_told(crossed: UntrustedConne
     notes = [_page(crossed, table, iteration)["note"] for iteration in (1, 2, 3)]
     assert notes == [
         "",
-        "150 µs of these 600 µs of kernels run after the iteration ends.",
-        "150 µs of kernels that iteration 2 launched run in this iteration.",
+        "600 µs of kernels − 150 µs after the iteration ends = 450 µs with a kernel running.",
+        "200 µs of kernels + 150 µs launched elsewhere − 100 µs at the same time as others = 250 µs with a kernel "
+        "running.",
     ]
+
+
+RECORDED = {
+    "torch/v100_megatron_tp2_rank0/*.json": "1.35 ms of kernels − 104 µs at the same time as others = 1.25 ms",
+    "torch/h100_qwen_bf16/*.gz": "45.1 ms of kernels − 2.10 ms after the iteration ends + 35.7 µs launched elsewhere "
+    "= 43.1 ms",
+    "nsight/a100_cuda_graphs/*.sqlite": "78.3 µs of kernels + 7.81 s in CUDA graphs recorded as a whole = 7.81 s",
+    "nsight/h100_2gpu_torchrun_nccl/*.sqlite": "",
+}
+
+
+@pytest.mark.parametrize(("source", "told"), RECORDED.items())
+def test_the_way_leads_to_the_gpu_time_of_the_summary(source: str, told: str, tmp_path: Path) -> None:
+    """Also from the table of all kernels where one iteration is aggregated, and with several GPUs."""
+    (path,) = shared_data().glob(source)
+    assert main(["import", str(path), "-o", str(tmp_path)]) == 0
+    (database,) = tmp_path.rglob("*.sqlite")
+    with closing(open_database(database)) as connection:
+        scope = find_scope(connection)
+        (row, *_) = page_of(connection, table_of(connection, "iterations"), scope, PageRequest())["rows"]
+        for request in (PageRequest(iteration=row["iteration"]), PageRequest(group="")):
+            table = "kernels_of_group" if request.group == "" else "kernel_names_of_iteration"
+            page = page_of(connection, table_of(connection, table), scope, request)
+            assert page["note"] == (told and f"{told} with a kernel running.")
+            assert told.split(" of kernels")[0] in ("", short_duration(int(page["totals"]["gpu_time_ns"] or 0)))
+            assert told.split(" = ")[-1] in ("", short_duration(row["gpu_time_ns"]))
 
 
 @pytest.mark.parametrize("table", OF_ITERATION)
@@ -67,4 +96,4 @@ def test_the_command_line_tells_it_below_the_rows(
 ) -> None:
     """The page shows it above them."""
     assert main(["table", str(tmp_path / "dldb.sqlite"), "kernels_of_iteration", "--iteration", "2"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("150 µs of these 600 µs")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("600 µs of kernels − 150 µs")

@@ -16,7 +16,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.cli.main import main
-from tensorboard_plugin_dlprof.diagnosis.parts import REASON_NAMES
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES, REASON_NAMES
 from tensorboard_plugin_dlprof.queries import timeline_item
 from tests.imports.traces import write_long_trace, write_trace
 from tests.routes.serving import Server
@@ -143,6 +143,43 @@ def test_groups_of_gaps_count_and_measure_the_same_gaps(profile: Profile) -> Non
         assert row["gaps"] <= len(before)
         assert row["longest_ns"] <= max(gap["duration_ns"] for gap in before)
         assert row["longest_ns"] <= row["total_ns"] <= row["gaps"] * row["longest_ns"]
+
+
+def test_a_gap_has_the_cause_that_takes_most_of_it(profile: Profile) -> None:
+    """Told with its time, which is that of all pieces of the cause, as the details of the gap have them."""
+    about = profile.get("/timeline")
+    rows = profile.rows("gaps", about["start"], about["stop"])
+    for row in rows[:: len(rows) // 40 + 1]:
+        gap = profile.get(f"/timeline_item?device={row['device']}&at={row['start_ns']}")
+        sums: dict[str, int] = {}
+        for part in gap["parts"]:
+            sums[NAMES[part["part"]]] = sums.get(NAMES[part["part"]], 0) + part["duration"]
+        if row["duration_ns"] == gap["duration"]:
+            assert sums[row["cause"]] == row["cause_ns"] == max(sums.values())
+            assert row["cause"] == gap["label"]
+
+
+@pytest.mark.parametrize("profile", ["torch/v100_megatron_tp2_rank0/*.json"], indirect=True)
+def test_the_host_is_in_the_call_that_runs_while_work_waits(profile: Profile) -> None:
+    """Not in the one that launched the work, which returned long before: as the raw trace has it."""
+    (source,) = shared_data().glob("torch/v100_megatron_tp2_rank0/*.json")
+    events = [event for event in json.loads(source.read_bytes())["traceEvents"] if event.get("ph") == "X"]
+    begin = min(event["ts"] for event in events if event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime"))
+    calls = [
+        (event["name"], (event["ts"] - begin) * 1e3, (event["ts"] + event["dur"] - begin) * 1e3)
+        for event in events
+        if event["cat"] == "cuda_runtime"
+    ]
+    seen = 0
+    for row in profile.rows("gaps", 0, 62_600_000):
+        # What else such a gap has is short, and before it.
+        start, stop = row["start_ns"] + row["duration_ns"] - row["cause_ns"], row["start_ns"] + row["duration_ns"]
+        if row["cause"] == "Queued" and row["cause_ns"] > 1_000_000:
+            longest = max(calls, key=lambda call: min(call[2], stop) - max(call[1], start))
+            is_in_call = min(longest[2], stop) > max(longest[1], start)
+            assert row["host"].split(" in ")[0] == (longest[0] if is_in_call else "")
+            seen += row["host"] == "cudaStreamSynchronize in /to"
+    assert seen > 3
 
 
 def test_items_of_a_window_are_the_work_in_it(profile: Profile) -> None:

@@ -28,6 +28,15 @@ it("a call is told from the begin of the whole gap, whose length is said where t
   expect(calledWhen(700, gap, gap)).toBe("began 600 ns into the gap");
 });
 
+it("pieces of one cause count together, however many calls the host made in it", () => {
+  const parts = [
+    { start: 100, duration: 250, part: "launching" },
+    { start: 350, duration: 400, part: "queued" },
+    { start: 750, duration: 250, part: "launching" },
+  ];
+  expect(seenGap({ ...gap, parts }, { from: 0, to: 2000 }).cause).toBe("launching");
+});
+
 it("a gap beside the window is told whole", () => {
   expect(gapInWords(gap, { from: 1500, to: 2000 }, "Tensor Core")).toBe("Gap of 900 ns, Data loader");
 });

@@ -5,6 +5,13 @@ import { partKinds } from "./parts";
 import { seenOf } from "./timeline";
 import type { View } from "./timeline_link";
 
+/** The parts of a gap with the sum of the pieces of each, the largest first: its cause. */
+export function partSums({ parts }: Pick<TimelineGap, "parts">): [string, number][] {
+  const sums = new Map<string, number>();
+  for (const { part = "", duration } of parts) sums.set(part, (sums.get(part) ?? 0) + duration);
+  return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
 /** What the window shows of a gap, which may begin before it and go on after it: as the tables below count it. */
 export function seenGap(gap: TimelineGap, view: View): TimelineGap {
   const cut = <Part extends { start: number; duration: number }>(part: Part): Part => {
@@ -14,7 +21,7 @@ export function seenGap(gap: TimelineGap, view: View): TimelineGap {
   const seen = cut(gap);
   if (seen.duration <= 0) return gap;
   const parts = gap.parts.map(cut).filter(({ duration }) => duration > 0);
-  return { ...seen, parts, cause: [...parts].sort((a, b) => b.duration - a.duration)[0]?.part ?? gap.cause };
+  return { ...seen, parts, cause: partSums({ parts })[0]?.[0] ?? gap.cause };
 }
 
 /** The length and the cause that the page tells. */

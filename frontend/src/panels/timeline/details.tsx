@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { exactDuration, formatDuration, formatTimestamp } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
-import { calledWhen, seenGap } from "../../model/gap";
+import { calledWhen, partSums, seenGap } from "../../model/gap";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
 import { classInWords, threadKey } from "../../model/timeline";
@@ -45,7 +45,8 @@ const clock = (time: number): string => formatTimestamp(time, MICROSECOND);
 
 /** The cause of a gap in a sentence. */
 function causeSentence(gap: TimelineGap): string {
-  const main = [...gap.parts].sort((a, b) => b.duration - a.duration)[0];
+  const own = gap.parts.filter(({ part }) => part === gap.cause);
+  const main = own.sort((a, b) => b.duration - a.duration)[0];
   const inside = [shortName(main?.call ?? ""), main?.path].filter(Boolean).join(" in ");
   const host = inside === "" ? "" : ` The host is in ${inside}.`;
   switch (gap.cause) {
@@ -119,8 +120,6 @@ function GapFacts({ gap, whole, unit, onItem, onCall }: { gap: TimelineGap; whol
   const blocking = gap.parts
     .filter(({ part, call }) => part === "blocked" && call !== undefined)
     .sort((a, b) => b.duration - a.duration)[0];
-  const sums = new Map<string, number>();
-  for (const part of gap.parts) sums.set(part.part ?? "", (sums.get(part.part ?? "") ?? 0) + part.duration);
   return (
     <>
       <p>
@@ -129,7 +128,7 @@ function GapFacts({ gap, whole, unit, onItem, onCall }: { gap: TimelineGap; whol
       </p>
       <dl>
         <Fact name="parts">
-          {[...sums].map(([part, ns]) => (
+          {partSums(gap).map(([part, ns]) => (
             <div key={part} data-tip={exactDuration(ns)}>
               {kinds.get(part)?.label ?? part} {formatDuration(ns)}
             </div>

@@ -37,7 +37,7 @@ export function GapTables({ links, device, isMarked, gap, group }: GapTablesProp
         noun="gaps"
         selectable
         selected={gap}
-        first={["start_ns", "duration_ns", "cause", "op", "host", ...(isMarked ? ["iteration"] : [])]}
+        first={["start_ns", "duration_ns", "cause", "cause_ns", "op", "host", ...(isMarked ? ["iteration"] : [])]}
         links={links}
         pageSize={10}
         empty={EMPTY}
