@@ -1,6 +1,6 @@
 /** The classes of kernels in the words and colours of the screen. */
-import type { DashboardResponse, KernelTime } from "../api/types";
-import { colourOf, type UnknownWork } from "./resources";
+import type { DashboardResponse, KernelTime, Row } from "../api/types";
+import { colourOf, type ColourClass, type UnknownWork } from "./resources";
 
 export interface KernelClass {
   key: string;
@@ -71,4 +71,16 @@ export function withCollectives(
       },
     ];
   });
+}
+
+/** The parts of a time of the Iteration Summary, in the order and classes of the chart above it. */
+export function gpuTimeParts(key: string, row: Row): [ColourClass, number][] {
+  const of = (column: string): number => Number(row[column] ?? 0);
+  const [tensorCores, unknown] = [of("tensor_core_time_ns"), of("unknown_kernel_ns")];
+  const rest: [ColourClass, number][] = [
+    ["unknown_kernel", unknown],
+    ["other_kernel", of(key) - tensorCores - unknown],
+  ];
+  const parts: [ColourClass, number][] = [["tensor_core", tensorCores], ...(key === "gpu_time_ns" ? rest : [])];
+  return parts.filter(([, ns]) => ns > 0);
 }

@@ -138,10 +138,12 @@ export function Grid(props: GridProps) {
   const ambiguous = new Map(
     idShown
       ? []
-      : ofPaths.map(({ key: column }) => [
-          column,
-          ambiguousPaths(rows, column, (path) => (places.get(column)?.get(path) ?? "") + splitPath(path).name),
-        ]),
+      : ofPaths
+          .filter(({ key: column }) => column !== "host") // The op of the id is the one that ended the gap.
+          .map(({ key: column }) => [
+            column,
+            ambiguousPaths(rows, column, (path) => (places.get(column)?.get(path) ?? "") + splitPath(path).name),
+          ]),
   );
   const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
 

@@ -4,14 +4,16 @@ import type { Cell, Column, Row } from "../../api/types";
 import { exactNumber, formatCalls, formatCount, formatNumber } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { momentInUnit, readableAndExact } from "../../format/time";
+import { formatDuration, momentInUnit, readableAndExact } from "../../format/time";
 import { inUnit } from "../../format/unit";
 import { categoryColour } from "../../model/memory_categories";
 import { arrowOf, directionOf, isSmall, signedAmount, signedShare } from "../../model/change";
 import { NO_KERNELS } from "../../model/families";
 import { kernelsOf, shortFirstKernel } from "../../model/kernel_name";
+import { gpuTimeParts } from "../../model/kernel_time";
 import { partKinds } from "../../model/parts";
 import { precisionLabel } from "../../model/precisions";
+import { colourOf } from "../../model/resources";
 import { isMoment, type Scale } from "../../model/time_columns";
 import { CopyButton } from "../copy_button";
 import { OpId, OpPath, Size, YesNo } from "../value";
@@ -65,7 +67,7 @@ export function TableCell(props: TableCellProps) {
   switch (column.type) {
     case "duration_ns":
       if (meter !== undefined)
-        return <MeterCell ns={Number(value)} scale={scale} fraction={row[meter] ?? null} column={column} />;
+        return <MeterCell ns={Number(value)} scale={scale} fraction={row[meter] ?? null} column={column} row={row} />;
       return <TimeCell ns={Number(value)} scale={scale} moment={isMoment(column.key)} />;
     case "fraction":
       return <span class="number">{formatShare(Number(value))}</span>;
@@ -207,30 +209,34 @@ function TimeCell({ ns, scale, moment }: { ns: number; scale: Scale | undefined;
   );
 }
 
-/** Value, meter and percentage in one cell. */
+/** Value, meter and percentage of an iteration in one cell. */
 function MeterCell({
   ns,
   scale,
   fraction,
   column,
+  row,
 }: {
   ns: number;
   scale: Scale | undefined;
   fraction: Cell;
   column: Column;
+  row: Row;
 }) {
   const share = fraction === null ? null : Number(fraction);
   return (
     <span
       class="meter-cell"
-      data-tip={`${column.label}: ${readableAndExact(ns)}\n${formatShare(share)} of the iteration's duration`}
+      data-tip={`${column.label}: ${readableAndExact(ns)}\n${formatShare(share)} of the iteration's ${formatDuration(Number(row.duration_ns))}`}
     >
       <span class="number">{scale === undefined ? formatCount(ns) : inUnit(ns, scale.unit)}</span>
       <span class="meter">
-        <span
-          style={{ width: `${Math.min(share ?? 0, 1) * 100}%` }}
-          class={column.key.startsWith("tensor_core") ? "meter-tc" : ""}
-        />
+        {gpuTimeParts(column.key, row).map(([part, part_ns]) => (
+          <span
+            key={part}
+            style={{ width: `${Math.min(share ?? 0, 1) * (part_ns / ns) * 100}%`, background: colourOf(part) }}
+          />
+        ))}
       </span>
       <span class="number meter-share">{formatShare(share)}</span>
     </span>

@@ -1,5 +1,4 @@
 /** Draws a value over time as an area, and texts that stay legible above what is drawn. */
-import { formatCount } from "../../format/number";
 import type { Palette } from "./drawing";
 
 /** A text with a rim, for what may lie below it. */
@@ -29,11 +28,7 @@ interface Curve {
   width: number;
 }
 
-/** Bins hold means, of which the highest may be less than the longest queue. */
-export const queuePeak = (most: number): string =>
-  `peak ${Number.isInteger(most) ? "" : "≥ "}${formatCount(Math.ceil(most))}`;
-
-/** A value in each bin as an area, with the highest in sight in words where the curve is lower. */
+/** A value in each bin as an area, with a dot on the highest in sight and words beside it, where there are any. */
 export function drawCurve(
   context: CanvasRenderingContext2D,
   values: readonly number[],
@@ -41,11 +36,9 @@ export function drawCurve(
   inWords: (value: number) => string,
 ): void {
   const wide = (end - begin) / Math.max(values.length, 1);
-  const highest = (left: number, right: number): number =>
-    values
-      .slice(Math.max(Math.floor((left - begin) / wide), 0), Math.max(Math.ceil((right - begin) / wide), 0))
-      .reduce((a, b) => Math.max(a, b), 0);
-  const most = highest(0, width);
+  const first = Math.max(Math.floor(-begin / wide), 0);
+  const seen = values.slice(first, Math.max(Math.ceil((width - begin) / wide), 0));
+  const most = seen.reduce((a, b) => Math.max(a, b), 0);
   const top = Math.max(most, 1);
   context.save();
   context.beginPath();
@@ -67,9 +60,24 @@ export function drawCurve(
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.stroke();
-  const text = inWords(most);
-  const room = context.measureText(text).width + 6;
-  const left = highest(0, room) <= highest(width - room, width) ? 3 : width - room + 3;
-  if (most > 0) drawOverOthers(context, text, left, y + 7, palette.muted, palette);
+  const text = most > 0 ? inWords(most) : "";
+  if (text !== "")
+    drawPeak(context, text, begin + (first + seen.indexOf(most) + 0.5) * wide, { y, colour, palette, width });
   context.restore();
+}
+
+/** A dot on the highest place of a curve, with a text on the side that has room for it. */
+function drawPeak(
+  context: CanvasRenderingContext2D,
+  text: string,
+  at: number,
+  { y, colour, palette, width }: Pick<Curve, "y" | "colour" | "palette" | "width">,
+): void {
+  const x = Math.min(Math.max(at, 3), width - 3);
+  context.beginPath();
+  context.arc(x, y + 3, 3, 0, 2 * Math.PI);
+  context.fillStyle = colour;
+  context.fill();
+  const room = context.measureText(text).width + 8;
+  drawOverOthers(context, text, x + room < width ? x + 6 : x - room + 2, y + 7, palette.muted, palette);
 }

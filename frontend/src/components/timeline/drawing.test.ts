@@ -6,8 +6,8 @@ import { draw, Strips, type Palette, type Scene } from "./drawing";
 
 const LETTER = 6;
 
-/** What is written on a canvas while slices of one row are drawn, one pixel to a ns. */
-function written(slices: readonly (readonly [name: string, start: number, duration: number])[]): string[] {
+/** What is written on a canvas while a track is drawn, one pixel to a ns, but for the axis. */
+function textsOf(track: object, row: Partial<TrackRow>, queue: Scene["queue"] = null): string[] {
   const texts: string[] = [];
   const context = new Proxy({} as CanvasRenderingContext2D, {
     get: (_, name) =>
@@ -18,21 +18,11 @@ function written(slices: readonly (readonly [name: string, start: number, durati
           : () => undefined,
     set: () => true,
   });
-  const items = {
-    id: slices.map((_, at) => at),
-    start: slices.map(([, start]) => start),
-    duration: slices.map(([, , duration]) => duration),
-    class: slices.map(() => 0),
-    name: slices.map((_, at) => at),
-  };
-  const names = slices.map(([name]) => name);
-  const answer = { from: 0, to: 500, tracks: [{ id: 1, items, names }] } as unknown as TimelineWindow;
-  const row = { key: "op1", kind: "op", label: "ops", track: 1, height: 18 } as TrackRow;
   const palette = { classes: { op: [{ css: "#888888", rgb: [136, 136, 136], onIt: "#111" }] } } as unknown as Palette;
   const scene: Scene = {
     view: { from: 0, to: 500 },
-    answer,
-    rows: [row],
+    answer: { from: 0, to: 500, tracks: [{ id: 1, ...track }] } as unknown as TimelineWindow,
+    rows: [{ key: "row", track: 1, height: 18, ...row } as TrackRow],
     palette,
     width: 500,
     marked: [],
@@ -41,10 +31,35 @@ function written(slices: readonly (readonly [name: string, start: number, durati
     hits: null,
     causes: [],
     cut: false,
+    queue,
   };
   draw(context, scene, new Strips());
   return texts.filter((text) => !/\d [mnµ]?s$/.test(text));
 }
+
+function written(slices: readonly (readonly [name: string, start: number, duration: number])[]): string[] {
+  const items = {
+    id: slices.map((_, at) => at),
+    start: slices.map(([, start]) => start),
+    duration: slices.map(([, , duration]) => duration),
+    class: slices.map(() => 0),
+    name: slices.map((_, at) => at),
+  };
+  return textsOf({ items, names: slices.map(([name]) => name) }, { kind: "op", label: "ops" });
+}
+
+test("the peak of a queue is that of the window, however its bins were drawn, and nothing while it is not known", () => {
+  const row = { kind: "queue", label: "queue length", device: 0 } as const;
+  for (const depth of [
+    [350.4, 12],
+    [349.2, 351.0, 3.5, 2],
+  ]) {
+    const track = { depth, bins_from: 0, bins_to: 500 };
+    expect(textsOf(track, row, { device: 0, most: 352 })).toEqual(["peak 352"]);
+    expect(textsOf(track, row, { device: 1, most: 352 })).toEqual([]);
+    expect(textsOf(track, row)).toEqual([]);
+  }
+});
 
 test("the name of a slice stands where it has room", () => {
   expect(written([["convolution", 10, 200]])).toEqual(["convolution"]);

@@ -3,6 +3,7 @@
  * rectangles, outlines and labels only for what is wide enough to be seen. The colours are those of the page's style sheet.
  */
 import { formatBytes } from "../../format/bytes";
+import { formatCount } from "../../format/number";
 import { formatTimestamp } from "../../format/time";
 import type { Bins, TimelineHits, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
 import { shortKernelName, withoutVersion } from "../../model/kernel_name";
@@ -10,7 +11,7 @@ import { contrast } from "../../model/shades";
 import { blockLabel, NEAR_NS } from "../../model/gap";
 import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
-import { drawCurve, drawOverOthers, queuePeak } from "./curve";
+import { drawCurve, drawOverOthers } from "./curve";
 import { crosses, endIn, type Line } from "./lines";
 
 export interface Palette {
@@ -119,6 +120,8 @@ export interface Scene {
   causes: readonly string[];
   /** Whether a gap is as long as the window shows of it, as tables below the window count. */
   cut: boolean;
+  /** The most launches that wait on a GPU at once in exactly this window; null where that is not known. */
+  queue: { device: number; most: number } | null;
 }
 
 export const AXIS_HEIGHT = 18;
@@ -245,7 +248,7 @@ function drawRow(
   top: number,
   at: (time: number) => number,
   scale: number,
-  { view, palette, width, causes, marked, cut }: Scene,
+  { view, palette, width, causes, marked, cut, queue }: Scene,
   strips: Strips,
 ): void {
   const kind: TrackKind = row.kind === "idle" || row.kind === "more" || row.kind === "group" ? "device" : row.kind;
@@ -255,7 +258,9 @@ function drawRow(
   const end = at(answer.from + (track.bins_to ?? 0));
   if (track.depth !== undefined) {
     const colour = palette.classes.call?.[0]?.css ?? palette.muted;
-    drawCurve(context, track.depth, { begin, end, y, high, colour, palette, width }, queuePeak);
+    // The bins hold means, of which the highest is less than the longest queue.
+    const peak = queue?.device === row.device ? `peak ${formatCount(queue?.most)}` : "";
+    drawCurve(context, track.depth, { begin, end, y, high, colour, palette, width }, () => peak);
     return;
   }
   if (track.in_use_bytes !== undefined) {

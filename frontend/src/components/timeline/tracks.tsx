@@ -30,6 +30,7 @@ interface TracksProps {
   hits?: TimelineHits | null;
   /** Whether a gap is as long as the window shows of it, as tables below count it. */
   cut?: boolean;
+  queue?: Scene["queue"];
   label: string;
   onView?: (view: View) => void;
   onWidth?: (width: number) => void;
@@ -79,7 +80,7 @@ const itemLines = (name: string, kind: string, duration: number, label: string):
 const NAMED = /^(?:range|op|call|stream)$/;
 
 export function Tracks(props: TracksProps) {
-  const { overview, answer, rows, view, whole, marked, lines, dragged, hits = null, cut = true } = props;
+  const { overview, answer, rows, view, whole, marked, lines, dragged, hits = null, cut = true, queue = null } = props;
   const { matrixUnit } = useScope();
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -110,10 +111,11 @@ export function Tracks(props: TracksProps) {
         element.height = high;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      draw(context, { view, answer, rows, palette, width, marked, lines, dragged, hits, causes, cut }, strips.current);
+      const scene = { view, answer, rows, palette, width, marked, lines, dragged, hits, causes, cut, queue };
+      draw(context, scene, strips.current);
     });
     return () => cancelAnimationFrame(frame);
-  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes, cut]);
+  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes, cut, queue]);
 
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
   const topOf = (row: TrackRow): number =>

@@ -122,7 +122,8 @@ function OnlyIteration({
       <BarLegend segments={segments} whole_ns={whole} />
       {drawn !== recorded && (
         <p class="muted">
-          From the first to the last GPU work: {drawn} of the {recorded} recorded.
+          Shares of the {drawn} from the first to the last GPU work; those of the Iteration Summary are of the{" "}
+          {recorded} recorded.
         </p>
       )}
     </>

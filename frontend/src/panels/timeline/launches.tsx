@@ -1,15 +1,18 @@
 /** How launches reach the GPU in the window: how many wait at a time, how long, and which calls take longer than their work. */
+import { useMemo } from "preact/hooks";
+
 import { fetchLaunches } from "../../api/client";
 import { PlainHead, atRight } from "../../components/plain_head";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
+import type { Scene } from "../../components/timeline/drawing";
 import { Duration, FittingPath, TimeIn } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact, unitOf } from "../../format/time";
 import { useScope } from "../../frame/scope";
-import { useQuery } from "../../frame/use_query";
+import { useQuery, type Query } from "../../frame/use_query";
 import { countRange, durationRange, histogramOf, type Bar } from "../../model/launches";
 import type { LaunchStatistics } from "../../api/types";
 import type { View } from "../../model/timeline_link";
@@ -18,20 +21,41 @@ import { showingOp } from "../../model/url_state";
 const ABOUT =
   "Launches of kernels whose calls begin in this window; a call with all its work is one. Queue length: calls that have begun and whose work has not. Delay: from the end of a call to the begin of its work.";
 
-export function Launches({ device, range }: { device: number; range: View }) {
-  const { profile, round } = useScope();
-  const query = useQuery(`${profile} ${round} ${device} ${range.from} ${range.to}`, (signal) =>
-    fetchLaunches(profile, device, range, signal),
+interface LaunchesOf {
+  /** Those of the tables: of what is dragged over, else of the window. */
+  query: Query<LaunchStatistics>;
+  /** The most that wait at once in the window as it is drawn; null while that is not known. */
+  queue: Scene["queue"];
+}
+
+/** The launches of a GPU in the window at `rest`, and in what is dragged over; `view` is what is drawn. */
+export function useLaunches(device: number | null, rest: View, dragged: View | null, view: View): LaunchesOf {
+  const ofWindow = useLaunchesIn(device, rest);
+  const ofDragged = useLaunchesIn(device, dragged);
+  const { data } = ofWindow;
+  const queue = useMemo(
+    () => (data?.from === view.from && data.to === view.to ? { device: data.device, most: data.queue.most } : null),
+    [data, view],
   );
-  const statistics = query.data;
+  return { query: dragged === null ? ofWindow : ofDragged, queue };
+}
+
+function useLaunchesIn(device: number | null, range: View | null): Query<LaunchStatistics> {
+  const { profile, round } = useScope();
+  const key = device === null || range === null ? null : `${profile} ${round} ${device} ${range.from} ${range.to}`;
+  return useQuery(key, (signal) => fetchLaunches(profile, device ?? 0, range ?? { from: 0, to: 1 }, signal));
+}
+
+export function Launches({ query }: { query: Query<LaunchStatistics> }) {
+  const { data, error } = query;
   return (
     <Panel title="Launches" about={ABOUT}>
-      {query.error !== null ? (
-        <p class="nothing">{query.error.message}</p>
-      ) : statistics === null ? (
+      {error !== null ? (
+        <p class="nothing">{error.message}</p>
+      ) : data === null ? (
         <Loading what="launches" />
       ) : (
-        <Statistics statistics={statistics} wall={range.to - range.from} />
+        <Statistics statistics={data} wall={data.to - data.from} />
       )}
     </Panel>
   );

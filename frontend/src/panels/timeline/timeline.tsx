@@ -42,7 +42,7 @@ import { GapTables } from "./gap_tables";
 import { HandOver } from "./hand_over";
 import { Headline, Legend } from "./headline";
 import { Keys, useKeys } from "./keys";
-import { Launches } from "./launches";
+import { Launches, useLaunches } from "./launches";
 import { Minimap } from "./minimap";
 import { Selection } from "./selection";
 import { useSearch } from "./use_search";
@@ -152,6 +152,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
       ? rest
       : { from: Math.floor(dragged.from), to: Math.max(Math.ceil(dragged.to), Math.floor(dragged.from) + 1) },
   );
+  const launches = useLaunches(device, rest, dragged === null ? null : range, view);
   const { sums, ofWindow } = useSums(device, activity?.id, rest, dragged === null ? null : range);
 
   const nextGap = (forwards: boolean): void => {
@@ -377,6 +378,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
             lines={lines}
             dragged={dragged}
             hits={hits}
+            queue={launches.queue}
             label={`Tracks of ${formatDuration(view.to - view.from)}; the tables of gaps below tell the same`}
             onView={show}
             onWidth={setWidth}
@@ -433,7 +435,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
             gap={gap === null ? "" : `${gap.device}:${Math.max(gap.start, range.from)}`}
             group={selected !== null && "at" in selected ? `${selected.device}:${selected.at}` : ""}
           />
-          <Launches device={device} range={range} />
+          <Launches query={launches.query} />
         </>
       )}
       {helping && <Keys onClose={() => setHelping(false)} />}
