@@ -56,7 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         ),
     },
     "queries": {"classify", "diagnosis", "events", "memory", "timeline"},
-    "ranks": {"aggregation", "database", "diagnosis", "events", "opening", "profile"},
+    "ranks": {"aggregation", "database", "diagnosis", "events", "opening", "profile", "queries"},
     "comparing": {"classify", "diagnosis", "opening", "queries"},
     "pipeline": PIPELINE_PARTS
     | {"analysis", "classify", "counters", "diagnosis", "memory", "opening", "ranks", "throughput", "timeline"},
@@ -107,7 +107,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "__main__": {"cli", "opening"},
     "api": {
-        *("classify", "comparing", "database", "importers", "imports", "opening"),
+        *("classify", "comparing", "database", "diagnosis", "importers", "imports", "opening"),
         *("pipeline", "queries", "reports", "ranks", "storage"),
     },
     "__init__": {"api"},

@@ -14,7 +14,6 @@ from tensorboard_plugin_dlprof.analysis.rules import OF_MEMORY, RULES, Rule
 from tensorboard_plugin_dlprof.analysis.rules.set_up import told_once
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
-    Confidence,
     Evidence,
     Feedback,
     Finding,
@@ -25,6 +24,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
 )
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
+from tensorboard_plugin_dlprof.diagnosis.known_waits import sure_gain
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -187,9 +187,6 @@ def _shown(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 _OF_BOUNDS_OF_THEIR_OWN = frozenset({"unrecorded_gpu_work", "cold_start", "slow_iterations"})
 
-_SURE = {Confidence.HIGH: 0.6, Confidence.MEDIUM: 0.4, Confidence.LOW: 0.2}
-"""How much of the distance between the ends of a gain counts."""
-
 _LOST_ONCE, _CANNOT_BE_GAINED, _REST = 0.5, 0.25, 0.1
 """How much of the time of findings without a gain counts."""
 
@@ -221,7 +218,7 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
     if finding.cause == "recompilation":  # The next new shapes cost as much again.
         return (time / float(finding.numbers["all"]), time)
     if gain is not None:
-        return (gain.low_ns + (gain.high_ns - gain.low_ns) * _SURE[finding.confidence], time)
+        return (sure_gain(gain.low_ns, gain.high_ns, finding.confidence.name.lower()), time)
     if finding.cannot_tell.startswith(NONE_YET):
         return (0.0, time)
     if finding.once:  # Work that is missing once is from before the time that everything else is about.

@@ -53,7 +53,7 @@ def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None
         if is_foreign(database):
             with suppress(UnfitDatabase):  # then what DLProf's tables say is read
                 database = _imported(database, cleanup)
-        return Profile(database, aggregation, cleanup.pop_all(), result.name)
+        return Profile(database, aggregation, cleanup.pop_all(), result)
 
 
 def _only_profile(folder: Path) -> Path:

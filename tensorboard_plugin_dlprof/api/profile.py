@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from tensorboard_plugin_dlprof.api.findings import evidence_rows, finding_rows
 from tensorboard_plugin_dlprof.api.frames import described, frame, plain_frame
 from tensorboard_plugin_dlprof.api.kernels import kernel_launches
 from tensorboard_plugin_dlprof.api.notebook import notebook_html
@@ -22,11 +23,11 @@ from tensorboard_plugin_dlprof.api.short_tables import (
     NOTES,
     SHORT_TABLES,
     THROUGHPUT,
-    evidence_text,
 )
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
 from tensorboard_plugin_dlprof.comparing.reading import read_recording
 from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.database.job_places import find_job
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.option_values import words
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
@@ -40,6 +41,7 @@ from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_sc
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import Given, throughput
+from tensorboard_plugin_dlprof.ranks.of_profile import as_its_job_tells
 from tensorboard_plugin_dlprof.reports.catalog import selected_reports
 from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, selected_formats, write_reports
 
@@ -64,7 +66,11 @@ class Profile:
     """
 
     def __init__(
-        self, database: Path, aggregation: int | None = None, cleanup: ExitStack | None = None, name: str = ""
+        self,
+        database: Path,
+        aggregation: int | None = None,
+        cleanup: ExitStack | None = None,
+        source: Path | None = None,
     ) -> None:
         """Open a database; users call ``dlprof.open`` instead.
 
@@ -72,13 +78,14 @@ class Profile:
             database: The database.
             aggregation: Id of the aggregation; by default the first one.
             cleanup: Closed with the profile, to delete temporary files.
-            name: The name of the profile that is shown; by default that of the database.
+            source: What the user named, beside which its job is; by default the database.
 
         Raises:
             UnfitDatabase: The database cannot be read.
             NotFound: There is no such aggregation.
         """
-        self._database, self._name = database, name or database.name
+        self._database, self._source = database, source or database
+        self._name = self._source.name
         self._cleanup = cleanup or ExitStack()
         self._closed = False
         self._diagnosis: dict[str, Any] | None = None
@@ -260,16 +267,8 @@ class Profile:
         """
         with self._asking() as connection:
             result = findings(connection, self._scope)["findings"]
-        rows = [
-            {
-                **finding,
-                "gain_low_ns": finding["gain"]["low_ns"] if finding["gain"] else None,
-                "gain_high_ns": finding["gain"]["high_ns"] if finding["gain"] else None,
-                "evidence": evidence_text(finding["evidence"]),
-            }
-            for finding in result
-        ]
-        return plain_frame(rows, FINDINGS)
+        diagnosis = self._diagnosed() if find_job(self._source) else None
+        return plain_frame(finding_rows(result, diagnosis["findings"] if diagnosis else ()), FINDINGS)
 
     def evidence(self) -> pd.DataFrame:
         """One row per place behind a finding, those of the first finding first: ``detector``, ``path``, ``call``,
@@ -277,17 +276,7 @@ class Profile:
         and ``to_ns`` of its longest stretch, ``detail``."""
         diagnosis = self.diagnosis()
         with reading(self._database.name, UnfitDatabase):  # what an import stored may be damaged
-            rows = [
-                {
-                    **{key: value or "" if key in ("call", "detail") else value for key, value in row.items()},
-                    "detector": finding["rule"],
-                    "op_id": row["op"] or "",
-                    "device_id": row["device"] or "",
-                }
-                for finding in diagnosis["findings"]
-                for row in finding["evidence"]
-            ]
-            return plain_frame(rows, EVIDENCE)
+            return plain_frame(evidence_rows(diagnosis["findings"]), EVIDENCE)
 
     def diagnosis(self) -> dict[str, Any]:
         """Where the time of a typical iteration goes, and why: what ``dlprof diagnose --format json`` prints.
@@ -351,7 +340,7 @@ class Profile:
             target = Path(folder, "dlprof_dldb.sqlite")
             selection = Selection(key_op, iter_start, iter_stop)
             made = aggregate_database(self._database, target, selection, lambda _stage, _fraction: None)
-            return Profile(target if made.is_new else self._database, made.aggregation, cleanup.pop_all(), self._name)
+            return Profile(target if made.is_new else self._database, made.aggregation, cleanup.pop_all(), self._source)
 
     def write_reports(
         self,
@@ -429,6 +418,8 @@ class Profile:
                 self._diagnosis = stored_diagnosis(connection, selected, self._database.name)
             if self._diagnosis is None:
                 self._diagnosis = diagnosis_or_none(self._database, selected)
+            if self._diagnosis is not None:
+                self._diagnosis = as_its_job_tells(self._diagnosis, self._source)
         return self._diagnosis
 
     def _require(self, sql: str, values: tuple[str | int, ...], what: str) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
-from tensorboard_plugin_dlprof.queries.findings import Evidence
-from tensorboard_plugin_dlprof.units import short_duration
-
-_LINES = 5
 
 
 class ShortColumn(NamedTuple):
@@ -120,15 +116,3 @@ SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = MappingProxyType(
         "throughput": THROUGHPUT,
     }
 )
-
-
-def evidence_text(rows: Sequence[Evidence]) -> str:
-    """The first rows of evidence, one a line: ``LINEAR_1 (ampere_sgemm): 1.20 ms, 12 times``."""
-    lines = []
-    for row in rows[:_LINES]:
-        place = f"{row['key']} ({row['detail']})" if row["detail"] else row["key"]
-        time = "" if row["time_ns"] is None else short_duration(row["time_ns"])
-        times = "" if not row["count"] else f"{row['count']:,} {'time' if row['count'] == 1 else 'times'}"
-        reported = ", ".join(filter(None, (time, times)))
-        lines.append(f"{place}: {reported}" if reported else place)
-    return "\n".join(lines)

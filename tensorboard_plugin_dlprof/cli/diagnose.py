@@ -47,11 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.classify.load_rules import load_rules
     from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+    from tensorboard_plugin_dlprof.ranks.of_profile import as_its_job_tells
 
     selected = parsed(arguments.iterations)
     with ProgressBar(arguments.profile.name) as progress:
         options = ImportOptions(kernel_rules=load_rules(""))
         result = diagnose_source(arguments.profile, selected, options, progress, by_number=True)
+    result = as_its_job_tells(result, arguments.profile)
     if arguments.format == "json":
         tell_json(result)
     else:

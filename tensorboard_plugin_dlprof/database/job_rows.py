@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, stor
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import layout_of, run
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError
-from tensorboard_plugin_dlprof.metadata import JOB_VERSION
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_VERSION, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.sqlite_file import (
     UntrustedConnection,
     open_untrusted,
@@ -112,7 +112,8 @@ def opened_job(path: Path) -> Iterator[UntrustedConnection]:
 
 
 def read_job_members(path: Path) -> dict[str, int]:
-    """The ranks in the database of a job, by the path of their databases; of a job of any version.
+    """The ranks in the database of a job, by the path of their databases below its folder without the suffix; of a job
+    of any version.
 
     Raises:
         ProfileError: as for ``open_job_database``.
@@ -121,7 +122,13 @@ def read_job_members(path: Path) -> dict[str, int]:
         require_tables(con, {"job_ranks": ("database", "rank")})
         seal(con)
         rows = con.execute("SELECT database, rank FROM job_ranks").fetchall()
-    return {str(database): int(rank) for database, rank in rows}
+    return {member_stem(str(database)): int(rank) for database, rank in rows}
+
+
+def member_stem(database: str) -> str:
+    """The path of a rank's database without the suffix, which tells whether all of the profile or the rank alone was
+    imported."""
+    return database.removesuffix(DATABASE_SUFFIX).removesuffix(RANK_SUFFIX)
 
 
 def read_job_info(path: Path) -> dict[str, str]:

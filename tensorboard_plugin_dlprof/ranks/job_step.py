@@ -11,10 +11,16 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.database.job_rows import JobTables, read_job_info, read_job_members, write_job
+from tensorboard_plugin_dlprof.database.job_rows import (
+    JobTables,
+    member_stem,
+    read_job_info,
+    read_job_members,
+    write_job,
+)
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, JOB_VERSION, RANK_SUFFIX
+from tensorboard_plugin_dlprof.metadata import JOB_SUFFIX, JOB_VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.ranks.answer import answer_of
 from tensorboard_plugin_dlprof.ranks.cells import (
@@ -94,15 +100,11 @@ def make_jobs(
 
 
 def _remove_parts_of(job: Job) -> None:
-    stems = {job.folder / _stem(member.database.path) for member in job.members}
+    stems = {job.folder / member_stem(member.database.path) for member in job.members}
     for path in job.folder.rglob(f"*{JOB_SUFFIX}"):
         with suppress(ProfileError, OSError, ValueError, TypeError):  # what cannot be read is left alone
-            if path != job.database and {path.parent / _stem(name) for name in read_job_members(path)} <= stems:
+            if path != job.database and {path.parent / stem for stem in read_job_members(path)} <= stems:
                 path.unlink()
-
-
-def _stem(database: str) -> str:
-    return database.removesuffix(DATABASE_SUFFIX).removesuffix(RANK_SUFFIX)
 
 
 def make_job(job: Job, force: bool = False, into: Path | None = None) -> Made:

@@ -298,12 +298,13 @@ class App:
 
         def worked_out(path: Path, known: Any) -> Any:
             selected, stored = known
-            if stored is not None:
-                return {**stored, "source": path.name}
-            result = self._questions.advisor.diagnosis(path, selected)
-            return responses.ForNow({**views.NO_DIAGNOSIS, "source": path.name}) if result is None else result
+            result = stored or self._questions.advisor.diagnosis(path, selected)
+            if result is None:
+                return responses.ForNow({**views.NO_DIAGNOSIS, "source": path.name})
+            return self._questions.as_its_job_tells({**result, "source": path.name}, place)
 
-        return self._questions.answer(request, asked.profile, body, worked_out)
+        place = self._questions.job_of(asked.profile)
+        return self._questions.answer(request, asked.profile, body, worked_out, place)
 
     def _import(self, request: Request, asked: ProfileRequest) -> Response:
         profile = self._to_change(asked)

@@ -6,18 +6,18 @@ import base64
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
-from tensorboard_plugin_dlprof.database.job_rows import opened_job, read_job_members
-from tensorboard_plugin_dlprof.database.naming import database_of, source_stem
+from tensorboard_plugin_dlprof.database.job_places import folders_of, job_databases, rank_place
+from tensorboard_plugin_dlprof.database.job_rows import member_stem, opened_job, read_job_members
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.imports.rank_jobs import RankFile, RankJobManager
-from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import deadline
 from tensorboard_plugin_dlprof.queries import job as queries
+from tensorboard_plugin_dlprof.queries.job_waits import wait_fraction
 from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, identity
 from tensorboard_plugin_dlprof.routes.profiles import ImportProgress, NamedFile
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
         JobCollectivesRequest,
         ProfileRequest,
     )
-
-_MOST_JOBS = 20
-"""Databases of jobs in one folder that are looked into."""
 
 _MOST_KNOWN = 200_000
 """Ranks in all databases of jobs that are cached."""
@@ -82,20 +79,18 @@ class Jobs:
                 return ()
             return self._made.databases(folder, rank_files(siblings))
 
-        return self._find(profile, _databases_in) or self._find(profile, cached)
+        return self._find(profile, job_databases) or self._find(profile, cached)
 
     def _find(self, profile: ListedProfile, databases_of: Callable[[Path], Iterable[Path]]) -> Place | None:
         file = profile.file
         if file is None:
             return None
-        place = Path(_place_of_profile(file.path))
-        below, folder = PurePosixPath(place.name), place.parent
-        for _ in range(1 if profile.run == "." else profile.run.count("/") + 2):
+        levels = 1 if profile.run == "." else profile.run.count("/") + 2
+        for folder, below in folders_of(rank_place(file.path), levels):
             for path in databases_of(folder):
                 result = self._ranks(path)
-                if result is not None and (rank := result[1].get(str(below))) is not None:
+                if result is not None and (rank := result[1].get(below)) is not None:
                     return Place(path, result[0], folder, rank)
-            below, folder = folder.name / below, folder.parent
         return None
 
     def siblings(self, profile: ListedProfile, snapshot: Snapshot) -> Siblings | None:
@@ -136,7 +131,7 @@ class Jobs:
             profiles = {}
             for profile in snapshot.profiles:
                 if profile.file is not None:
-                    profiles[_place_of_profile(profile.file.path)] = profile
+                    profiles[os.fspath(rank_place(profile.file.path))] = profile
             self._listed = snapshot.profiles, profiles
         return profiles
 
@@ -161,7 +156,7 @@ class Jobs:
         ranks = self._known.get(key)
         if ranks is None:
             try:
-                ranks = {_stem(database): rank for database, rank in read_job_members(path).items()}
+                ranks = read_job_members(path)
             except (ProfileError, OSError, ValueError, TypeError):
                 ranks = {}
             self._known.put(key, ranks)
@@ -173,26 +168,6 @@ def rank_files(siblings: Siblings) -> tuple[RankFile, ...]:
     return tuple(
         RankFile(each.path, each.real, each.size_bytes, each.mtime_ns, each.shown_name) for each in siblings.files
     )
-
-
-def _place_of_profile(path: Path) -> str:
-    """Where the database of a source lies, or a database without its source, without the suffix."""
-    if ".xplane." in path.name:
-        return os.fspath(database_of(path)).removesuffix(DATABASE_SUFFIX)
-    folder, name = os.path.split(path)
-    return f"{folder}/{source_stem(name.removesuffix(DATABASE_SUFFIX))}"
-
-
-def _stem(database: str) -> str:
-    return database.removesuffix(DATABASE_SUFFIX).removesuffix(RANK_SUFFIX)
-
-
-def _databases_in(folder: Path) -> list[Path]:
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(JOB_SUFFIX))  # noqa: PTH208  faster
-    except OSError:
-        return []
-    return [folder / name for name in names[:_MOST_JOBS]]
 
 
 @contextmanager
@@ -331,7 +306,7 @@ class CollectiveMembers(TypedDict):
 def _job(connection: Connection) -> dict[str, Any]:
     """What the pages of all ranks of a job show of it, and where the profiles of the ranks are."""
     ranks = queries.rank_columns(connection)
-    stems = [_stem(database) for database in ranks.pop("database")]
+    stems = [member_stem(database) for database in ranks.pop("database")]
     answer = queries.answer(connection)
     verdict = answer["verdict"]
     is_by_delay = verdict["rank"] is not None and verdict["stage"] is None and verdict["cause"] != "link"
@@ -357,13 +332,12 @@ def summary(connection: Connection, place: Place, _asked: ProfileRequest) -> dic
     """The body of ``./job_rank``: what the pages of a single rank say of its job."""
     result = queries.answer(connection)
     rank = queries.rank(connection, place.rank)
-    exposed, wait = rank["exposed_communication_ns"], rank["exposed_wait_ns"]
     reported: RankSummary = {
         "name": result["job"],
         "rank": place.rank,
         "world_size": result["world_size"],
         "knows_ranks": result["knows_ranks"],
-        "communication_wait_fraction": wait / exposed if wait is not None and exposed else None,
+        "communication_wait_fraction": wait_fraction(connection, place.rank),
         "own_delay_ns": rank["own_delay_ns"],
         "sentence": result["verdict"]["sentence"],
     }

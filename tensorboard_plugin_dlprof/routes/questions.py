@@ -15,7 +15,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.comparing.reading import read_recording
 from tensorboard_plugin_dlprof.database.memory import saved
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, error_of
+from tensorboard_plugin_dlprof.errors import BadRequest, NotADatabase, NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
@@ -23,6 +23,7 @@ from tensorboard_plugin_dlprof.imports.rank_jobs import RankJobManager
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
 from tensorboard_plugin_dlprof.queries.headline import rank_count, source_facts
+from tensorboard_plugin_dlprof.queries.job_waits import with_known_waits
 from tensorboard_plugin_dlprof.queries.op_groups import gpu_time_by_path
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.system import profile_title
@@ -141,6 +142,7 @@ class Questions:
         profile_id: str,
         body: Body,
         then: Callable[[Path, Any], Any] = lambda _path, answer: answer,
+        place: Place | None = None,
     ) -> Response:
         """Respond from a profile's database; the response is cached until the database changes.
 
@@ -150,11 +152,14 @@ class Questions:
             body: Queries the database.
             then: Converts the result of ``body`` to the response after the connection was given back, so that it may
                 take long. A result of type ``ForNow`` is not cached.
+            place: The job of which the response tells something, too.
         """
         profile = self._catalog.find(profile_id)
         path = self.newest_path(profile)
         # Browsers cache responses longer than a server runs, and another version may respond differently.
         tag = f"{VERSION}\0{identity(path)}\0{request.path}\0{request.query_string.decode('latin-1')}"
+        if place is not None:
+            tag += f"\0{place.identity}"
 
         def asked() -> Any:
             with self.borrow(path, shown(Path(profile.name))) as borrowed:
@@ -277,6 +282,18 @@ class Questions:
         """What may be the other ranks of a profile's job; None if there are no others."""
         return self._jobs.siblings(profile, self._catalog.snapshot())
 
+    def job_of(self, profile_id: str) -> Place | None:
+        """The job that a profile is a rank of; None if there is none."""
+        return self._jobs.find(self._catalog.find(profile_id), self._catalog.snapshot())
+
+    def as_its_job_tells(self, diagnosis: dict[str, Any], place: Place | None) -> dict[str, Any]:
+        """The diagnosis of a rank without gains that its job excludes."""
+        if place is not None:
+            # One that is damaged, or of another version, tells nothing; the pages that are about it say so.
+            with self._place(place.path), suppress(NotADatabase, NotFound), opened(place.path) as connection:
+                return with_known_waits(connection, place.rank, diagnosis)
+        return diagnosis
+
     def job_page(self, request: Request, profile_id: str, import_mode: str) -> Response:
         """Respond with all that the page of a job shows at first, or with what could be compared."""
         snapshot = self._catalog.snapshot()
@@ -299,11 +316,10 @@ class Questions:
     ) -> Response:
         """Respond about the job that a profile is a rank of, with ``none()`` if there is none. The response is cached
         until the job's database changes."""
-        profile, snapshot = self._catalog.find(profile_id), self._catalog.snapshot()
-        place = self._jobs.find(profile, snapshot)
+        place = self.job_of(profile_id)
         if place is None:
             return responses.success(request, none())
-        listed = len(snapshot.profiles)
+        listed = len(self._catalog.snapshot().profiles)
         query = f"{request.path}\0{request.query_string.decode('latin-1')}"
         tag = f"{VERSION}\0{place.identity}\0{listed}\0{query}"
 

@@ -1,7 +1,6 @@
 /** The job that the profile on screen is a rank of. */
 import { fetchRankJob, fetchRankSummary, type JobOrOffer } from "../api/client";
-import type { DiagnosedFinding, RankSummary } from "../api/types";
-import { withoutWaits } from "../model/findings";
+import type { RankSummary } from "../api/types";
 import { useScope } from "./scope";
 import { useQuery, type Query } from "./use_query";
 
@@ -14,10 +13,4 @@ export function useRankJob(): Query<JobOrOffer> {
 export function useRankSummary(): Query<RankSummary | null> {
   const { profile, round } = useScope();
   return useQuery(`${profile} ${round} rank`, (signal) => fetchRankSummary(profile, signal));
-}
-
-/** The findings of a diagnosis with what the job tells of them. */
-export function useFindings(findings: readonly DiagnosedFinding[]): readonly DiagnosedFinding[] {
-  const { data: job } = useRankSummary();
-  return withoutWaits(findings, job?.communication_wait_fraction ?? null);
 }

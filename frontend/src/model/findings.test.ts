@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import type { DiagnosedFinding } from "../api/types";
 import {
   askingFirst,
-  COMMUNICATION,
   countNotes,
   firstClause,
   firstOf,
@@ -12,7 +11,6 @@ import {
   rangeText,
   withoutGain,
   withoutGainWhy,
-  withoutWaits,
 } from "./findings";
 
 describe("findings", () => {
@@ -111,32 +109,6 @@ describe("findings", () => {
     expect(withoutGainWhy(gain)).toBe("Gain not known: x.");
     expect(withoutGainWhy(null)).toBe("");
     expect(withoutGain({ ...about, gain: null, time_ns: null, share: null })).toEqual(["no gain in time"]);
-  });
-
-  it("gains nothing of communication that waits for other ranks", () => {
-    const gain = { low_ns: 710, high_ns: 1420, share_low: 0.145, share_high: 0.29, how: "Half.", cannot_tell: null };
-    const action =
-      "Overlap more (no_sync); the other ranks' recordings show whether it transfers or waits for a late one.";
-    const title = "Exposed communication takes 41 %.";
-    const waits = " Waits for other ranks, which cannot be hidden, are not taken out.";
-    const hide = { rule: COMMUNICATION, title: title + waits, share: 0.41, gain, action } as DiagnosedFinding;
-    const fuse = { rule: "fusion", share: 0.3, gain: { ...gain, low_ns: 600, high_ns: 900 } } as DiagnosedFinding;
-    const untold = { rule: "host", share: 0.3, gain: null } as DiagnosedFinding;
-    const findings = [hide, fuse, untold];
-    expect(withoutWaits(findings, null)).toBe(findings);
-    expect(withoutWaits(findings, 0.1)).toEqual([{ ...hide, title, action: "Overlap more (no_sync)." }, fuse, untold]);
-    const told = withoutWaits(findings, 0.265 / 0.41);
-    expect(told.map(({ rule }) => rule)).toEqual(["fusion", COMMUNICATION, "host"]);
-    expect(told[1]?.action).toBe("Overlap more (no_sync).");
-    expect(told[1]?.title).toBe(title);
-    expect(told[1]?.gain?.high_ns).toBeCloseTo(710);
-    expect(told[1]?.gain?.share_low).toBeCloseTo(0.0725);
-    expect(withoutWaits(findings, 0.405 / 0.41).at(1)?.gain?.cannot_tell).toContain("wait for other ranks");
-    expect(withoutWaits([fuse], 0.5)).toEqual([fuse]);
-    const little = "there is too little computing to hide it behind";
-    const shows = "; whether it transfers or waits for a late rank shows beside the other ranks' recordings";
-    const unknown = { ...hide, gain: { ...gain, high_ns: null, cannot_tell: little + shows } };
-    expect(withoutWaits([unknown], 0.5)[0]?.gain?.cannot_tell).toBe(little);
   });
 
   it("says of a gain from nothing what it can be", () => {

@@ -65,59 +65,6 @@ export const COMMUNICATION = "communication_detector";
 export const isExposed = ({ part }: Pick<DiagnosedFinding, "part">): boolean =>
   part === "communication" || part === "copy";
 
-/** Below this share of an iteration nothing is recommended for the sake of its gain. */
-const LEAST_GAIN = 0.01;
-
-/**
- * Findings as they are once a rank's job was compared: exposed communication that waits for other ranks cannot be hidden,
- * so no more can be gained of it than the rest. `waits` is that part of it. One that gains less than others then comes behind them.
- */
-export function withoutWaits(findings: readonly DiagnosedFinding[], waits: number | null): readonly DiagnosedFinding[] {
-  const found = findings.find(({ rule }) => rule === COMMUNICATION);
-  if (found === undefined || waits === null) return findings;
-  const known = knowingJob(found);
-  const { gain, share } = known;
-  const most = (share ?? 1) * (1 - waits);
-  if (gain?.high_ns == null || !gain.share_high || most >= gain.share_high)
-    return findings.map((each) => (each === found ? known : each));
-  const left = most / gain.share_high;
-  const of = (part: number | null): number | null => (part === null ? null : part * left);
-  const told: DiagnosedFinding = {
-    ...known,
-    gain:
-      most < LEAST_GAIN
-        ? { ...gain, ...NOTHING, how: null, cannot_tell: "nearly all of it is a wait for other ranks" }
-        : {
-            ...gain,
-            low_ns: of(gain.low_ns),
-            high_ns: of(gain.high_ns),
-            share_low: of(gain.share_low),
-            share_high: of(gain.share_high),
-            how: `${gain.how ?? ""} What is a wait for other ranks is left out.`.trim(),
-          },
-  };
-  const before = findings.slice(0, findings.indexOf(found));
-  const after = findings.slice(before.length + 1);
-  const end = after.findIndex((each) => middleOf(each) <= middleOf(told));
-  const place = end === -1 ? after.length : end;
-  return [...before, ...after.slice(0, place), told, ...after.slice(place)];
-}
-
-/** Without the server's words for what the recordings of other ranks would tell: the job tells it. */
-const knowingJob = ({ title, action, gain, ...rest }: DiagnosedFinding): DiagnosedFinding => ({
-  ...rest,
-  title: title.replace(/ Waits for other ranks, which cannot be hidden, are not taken out\.$/, ""),
-  action: action.replace(/; the other (?:ranks'|hosts') recordings show whether [^.]*\.$/, "."),
-  gain:
-    gain === null
-      ? null
-      : { ...gain, cannot_tell: gain.cannot_tell?.replace(/; whether it transfers or waits [^.]*$/, "") ?? null },
-});
-
-const NOTHING = { low_ns: null, high_ns: null, share_low: null, share_high: null } as const;
-
-const middleOf = ({ gain }: DiagnosedFinding): number => ((gain?.low_ns ?? 0) + (gain?.high_ns ?? 0)) / 2;
-
 /** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */
 export function withoutGain({
   gain,

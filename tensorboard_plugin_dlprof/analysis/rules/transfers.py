@@ -18,6 +18,14 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.exposed import longest_exposed
+from tensorboard_plugin_dlprof.diagnosis.known_waits import (
+    COMMUNICATION,
+    NOT_TAKEN_OUT,
+    OTHER_HOSTS_SHOW,
+    OTHER_RANKS_SHOW,
+    SHOWS_BESIDE,
+    WAITS_ARE_TOLD,
+)
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels
@@ -59,7 +67,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
     count = max(round(len(result.rows) / iterations), 1)
     alike = signals.share_of_iteration(int(signals.diagnosis.mean(result.device.communication_ns)))
     return Finding(
-        "communication_detector",
+        COMMUNICATION,
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
         Confidence.MEDIUM,
         "communication",
@@ -80,8 +88,8 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         Gain(
             high // 2,
             high,
-            "Collectives can hide behind computing that does not depend on them, taken as up to half of it. Waits for "
-            "other ranks cannot: where they were compared, GPUs and Ranks says how long these are.",
+            "Collectives can hide behind computing that does not depend on them, taken as up to half of it."
+            + WAITS_ARE_TOLD,
             (Claim(Pool.COMMUNICATION, high // 2, high),),
         )
         if can_tell
@@ -91,17 +99,14 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         part="communication",
         time_ns=result.exposed_ns,
         device=result.device.device,
-        beside="Waits for other ranks, which cannot be hidden, are not taken out."
-        if can_tell and signals.profile.info.world_size > 1
-        else "",
+        beside=NOT_TAKEN_OUT if can_tell and signals.profile.info.world_size > 1 else "",
         cannot_tell=""
         if can_tell
         else "kernels that may hide it are missing from the recording"
         if unsure
         else "most of it is a wait for a GPU of this recording that comes late"
         if waits
-        else "there is too little computing to hide it behind; whether it transfers or waits "
-        "for a late rank shows beside the other ranks' recordings",
+        else f"there is too little computing to hide it behind{SHOWS_BESIDE}",
     )
 
 
@@ -177,12 +182,11 @@ def _ways(signals: Signals, selected: Bools) -> tuple[str, str]:
         )
     else:
         ways = "Overlap more (gradient buckets, FSDP prefetch), or accumulate gradients over more steps (no_sync)"
-    ways += "; the other ranks' recordings show whether it transfers or waits for a late one."
+    ways += f"{OTHER_RANKS_SHOW}."
     plain = "Overlap with asynchronous operations, and send narrower types."
     xla = (
         "Let XLA overlap more: XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true; send narrower types, or "
-        "accumulate gradients over more steps; the other hosts' recordings show whether it transfers or waits for a "
-        "late GPU."
+        f"accumulate gradients over more steps{OTHER_HOSTS_SHOW}."
     )
     link = signals.advice(_DISTRIBUTED_LINK, tensorflow="", tensorrt="", jax=_JAX_LINK, cuda=_DISTRIBUTED_LINK)
     return signals.advice(ways, tensorflow=plain, tensorrt=plain, cuda=ways, jax=xla), link

@@ -102,9 +102,11 @@ class Tools:
         """Say why the GPU is idle and what to change first: parts of an iteration that add up, causes, findings with
         evidence and estimated gains. The first tool to use about a profile."""
         from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+        from tensorboard_plugin_dlprof.ranks.of_profile import as_its_job_tells
 
         asked = self._opened(profile)
         result = diagnose_source(asked.database, parsed(iterations), ImportOptions(), _nothing, by_number=True)
+        result = as_its_job_tells(result, Path(self._profiles.path(asked.profile)))
         words = command("diagnose", self._profiles.path(asked.profile), option("iterations", iterations))
         link = self._profiles.link(asked.profile, view="recommendations")
         return _answer_of({**result, "source": asked.name}, rows, words, link)

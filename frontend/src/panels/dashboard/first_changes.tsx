@@ -7,7 +7,6 @@ import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { useFindings } from "../../frame/use_rank_job";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import {
@@ -31,7 +30,7 @@ const SHOWN = 3;
 const MOST_LETTERS = 420;
 
 export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; diagnosis: Diagnosis | null }) {
-  const findings = useFindings(diagnosis?.findings ?? []);
+  const findings = diagnosis?.findings ?? [];
   const row = useOneStop<HTMLOListElement>();
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;

@@ -10,7 +10,6 @@ import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatMean } from "../../format/time";
 import { useDiagnosis } from "../../frame/use_diagnosis";
-import { useFindings } from "../../frame/use_rank_job";
 import { useScope } from "../../frame/scope";
 import { causeAbout, isUntold } from "../../model/causes";
 import { gainTime, wholeOf } from "../../model/findings";
@@ -33,10 +32,10 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const stop = useOneStop<HTMLElement>();
   const { iterations, summed, busy } = useScope();
   const diagnosis = useDiagnosis();
-  const findings = useFindings(diagnosis.data?.findings ?? []);
+  const findings = diagnosis.data?.findings;
   const named = gains === null || isLongestUntold ? longest : gains;
   const finding = useMemo(
-    () => (gains === null || gains !== named ? null : findingOf(folded, gains, findings)),
+    () => (gains === null || gains !== named ? null : findingOf(folded, gains, findings ?? [])),
     [folded, gains, named, findings],
   );
   if (named === null) return null;

@@ -6,7 +6,6 @@ import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useDiagnosis } from "../../frame/use_diagnosis";
-import { useFindings } from "../../frame/use_rank_job";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
@@ -58,7 +57,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
   const diagnosed = useDiagnosis();
   const judged = query.data;
   const diagnosis = diagnosed.data === null || diagnosed.data.devices.length === 0 ? null : diagnosed.data;
-  const findings = useFindings(diagnosis?.findings ?? judged?.findings.map(asDiagnosed) ?? []);
+  const findings = diagnosis?.findings ?? judged?.findings.map(asDiagnosed) ?? [];
   if (judged === null || (diagnosed.data === null && diagnosed.loading))
     return query.error === null ? (
       <Loading what="recommendations" />

@@ -1,0 +1,62 @@
+"""How much of a rank's exposed communication waits for other ranks, as its job knows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from tensorboard_plugin_dlprof.diagnosis.known_waits import without_waits
+from tensorboard_plugin_dlprof.queries import job
+
+
+def with_known_waits(con: sqlite3.Connection, rank: int, diagnosis: Mapping[str, Any]) -> dict[str, Any]:
+    """The diagnosis of a rank with what its job tells of the gain of hiding communication.
+
+    Args:
+        con: to the database of the job.
+        rank: its number.
+        diagnosis: as ``diagnosis.as_data.as_data`` returns it.
+
+    Raises:
+        NotFound: the job has no such rank.
+    """
+    typical = diagnosis["typical"]
+    left_out = set(typical["left_out"])
+    # Where a page cannot draw all iterations, it is not told which were selected, but which are typical.
+    positions = diagnosis["mean"]["selected"] or [
+        position for position in range(typical["start"], typical["stop"] + 1) if position not in left_out
+    ]
+    waits = _of_iterations(con, rank, positions, len(diagnosis["iterations"])) if diagnosis["marked"] else None
+    return without_waits(diagnosis, wait_fraction(con, rank) if waits is None else waits)
+
+
+def wait_fraction(con: sqlite3.Connection, rank: int) -> float | None:
+    """Of a rank's exposed communication from its first to its last GPU work; None if it is unknown, or there is none.
+
+    Raises:
+        NotFound: the job has no such rank.
+    """
+    row = job.rank(con, rank)
+    exposed, wait = row["exposed_communication_ns"], row["exposed_wait_ns"]
+    return wait / exposed if wait is not None and exposed else None
+
+
+def _of_iterations(con: sqlite3.Connection, rank: int, positions: list[int], count: int) -> float | None:
+    """The fraction in some of the rank's iterations; None where the job has others of it, or does not know.
+
+    Args:
+        con: to the database of the job.
+        rank: its number.
+        positions: of the iterations, among those of the rank.
+        count: how many the rank has; 0 if that is not known.
+    """
+    exposed = job.exposed_of(con, rank)
+    columns = zip(*(exposed[f"exposed_{part}_ns"] for part in ("wait", "transfer", "unmatched")), strict=True)
+    had = [values for values in columns if any(value is not None for value in values)]
+    if not positions or (count and len(had) != count) or max(positions) >= len(had):
+        return None
+    selected = [had[position] for position in positions]
+    known = [sum(values) for values in selected if None not in values]
+    waits = [values[0] for values in selected if None not in values]
+    return sum(waits) / sum(known) if len(known) == len(selected) and sum(known) else None

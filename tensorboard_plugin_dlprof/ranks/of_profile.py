@@ -1,0 +1,28 @@
+"""What its job tells of a rank, where nothing but the rank is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tensorboard_plugin_dlprof.database.job_places import find_job
+from tensorboard_plugin_dlprof.database.job_rows import opened_job
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.queries.job_waits import with_known_waits
+
+
+def as_its_job_tells(diagnosis: Mapping[str, Any], profile: Path) -> dict[str, Any]:
+    """A diagnosis without gains that its job excludes, if the job is known (``find_job``).
+
+    Args:
+        diagnosis: as ``diagnosis.as_data.as_data`` returns it.
+        profile: the source or database that it is of, as the user names it.
+    """
+    found = find_job(profile)
+    if found is not None:
+        # One that is damaged, or of another version, tells nothing.
+        with suppress(ProfileError, LookupError, ValueError, TypeError), opened_job(found[0]) as connection:
+            return with_known_waits(connection, found[1], diagnosis)
+    return {**diagnosis}
