@@ -97,11 +97,12 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope, of_xla: boo
         if number
     ]
     if outside:
-        verbs = "is" if kernels + copies == 1 else "are"
+        was, it = ("was", "it") if kernels + copies == 1 else ("were", "them")
         notes.append(
             Note(
                 severity="info",
-                message=f"{' and '.join(outside)} ran outside the aggregated iterations and {verbs} not counted.",
+                message=f"{' and '.join(outside)} {was} launched outside the aggregated iterations: sums of GPU work "
+                f"leave {it} out.",
                 hint="",
             )
         )

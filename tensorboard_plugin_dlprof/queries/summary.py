@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Literal, TypeAlias, TypedDict, cast
+from typing import Final, Literal, TypeAlias, TypedDict, cast
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import shown_name
@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.resources import RESOURCE_COLUMNS, RESOURCES, Resource, unrecorded_resources
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
+from tensorboard_plugin_dlprof.units import short_duration
 
 
 class ModelSummary(TypedDict):
@@ -233,6 +234,34 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[KernelClas
 
 
 _UNKNOWN_CLASS = KernelClassTime(time_ns=None, names=None, launches=None)
+
+
+_SUMS_OF: Final[dict[Resource, tuple[KernelClass, ...]]] = {
+    "tensor_core": ("tensor_core",),
+    "unknown_kernel": ("unknown", "graph"),
+    "other_kernel": ("other_kernel",),
+    "memory": ("memory",),
+}
+"""The classes of kernels that make up a part of the wall time."""
+
+
+def launched_outside(connection: sqlite3.Connection, scope: Scope) -> str:
+    """A sentence beside the sums of kernel time, where the wall time shows more of a class than its sum; else empty.
+
+    A union is never longer than the sum of what it is made of: then it holds work that was launched outside.
+    """
+    times, sums = resource_times(connection, scope), kernel_time(connection, scope)
+    more_ns = 0
+    for resource, kinds in _SUMS_OF.items():
+        union, total = times[resource] or 0, sum(sums[kind]["time_ns"] or 0 for kind in kinds)
+        if short_duration(union) != short_duration(total):
+            more_ns += max(union - total, 0)
+    if more_ns == 0:
+        return ""
+    return (
+        "Sums are of what the iterations launched; the wall clock time holds at least "
+        f"{short_duration(more_ns)} of work that was launched outside them."
+    )
 
 
 def collectives(connection: sqlite3.Connection, scope: Scope) -> KernelClassTime:

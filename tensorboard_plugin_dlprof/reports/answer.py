@@ -53,6 +53,9 @@ FEW = 12
 _SKEWED = 0.2
 """How far the median is from the mean, as a share of it, where few long iterations make the mean."""
 
+_MOSTLY_BUSY = 0.85
+"""Where kernels run for more of the time, faster ones shorten iterations nearly as much."""
+
 Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
@@ -318,3 +321,12 @@ def span(diagnosis: Diagnosis | None, wall_ns: int | None) -> str:
         f" It is about all {short_duration(wall_ns)} recorded, not from the first to the last GPU work "
         f"({short_duration(mean_ns)}) as the numbers above."
     )
+
+
+def iteration_gain(busy: float | None) -> str:
+    """How what kernels could gain relates to what an iteration gains, as ``model/iteration_gain.ts`` has it: of the
+    share of the time in which they run."""
+    if not 0 < (busy or 0) < _MOSTLY_BUSY:
+        return ""
+    gain = "an iteration may gain less, or nothing, while the host launches no sooner"
+    return f" Kernels run for {share(busy)} of the time: {gain}."

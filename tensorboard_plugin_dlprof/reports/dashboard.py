@@ -76,8 +76,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
         yield from answer.changes(diagnosis)
     else:
         yield _recommendations(connection, scope)
-    is_host_bound = diagnosis is not None and diagnosis["host_bound"]
-    yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU", is_host_bound)
+    yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU")
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
     if diagnosis is not None and not drawn:
         yield strip(connection, diagnosis)
@@ -295,8 +294,8 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
             )
         )
     table = legend(("Kind", f"Time ({unit_name})", "Share", "Launches"), rows)
-    of = _of_iterations(connection, scope)
-    return section("Kernel time", f"Sums of durations{of}; overlap counts twice.", chart + table)
+    note = f"Sums of durations{_of_iterations(connection, scope)}; overlap counts twice."
+    return section("Kernel time", f"{note} {summary.launched_outside(connection, scope)}".strip(), chart + table)
 
 
 def _of_iterations(connection: sqlite3.Connection, scope: Scope) -> str:
@@ -341,7 +340,7 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str, classes
     return section("Iterations", note, bars + keys(colours))
 
 
-def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str, is_host_bound: bool) -> str:
+def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str) -> str:
     """The ten largest groups of ops by their time on the ``GPU`` or ``CPU``: those of one path without indices are one
     row. Columns without any value are left out."""
     time_ns = f"{where.lower()}_time_ns"
@@ -388,7 +387,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
     if set(columns["Bound by"]) <= {"", "communication"}:  # Its name and its colour say that.
         del columns["Bound by"]
     shown = {head: cells for head, cells in columns.items() if any(cells)}
-    gains = is_host_bound and any(head.startswith("Could gain") for head in shown)
+    gains = any(head.startswith("Could gain") for head in shown)
     rows = "".join(
         f"<tr><th scope=row>{name}</th><td class=bar>{bar}</td>"
         + "".join(f"<td class=n>{escape(cell or '–')}</td>" for cell in cells)
@@ -403,7 +402,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str,
         f"Ops of modules that are alike are one row. Shares are of the {where} time of all ops."
         + (f" Times are means of {iterations:,} iterations." if iterations > 1 else "")
         + (" DLProf: Top 10 GPU Ops." if where == "GPU" else "")
-        + (" An iteration gains less than its kernels where the GPU then waits for the host." if gains else ""),
+        + (answer.iteration_gain(summary.gpu_utilization(connection, scope)["fraction"]) if gains else ""),
         f"<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
         f"<thead><tr><th scope=col>Group</th><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
     )

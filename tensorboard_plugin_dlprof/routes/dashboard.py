@@ -53,6 +53,8 @@ class Dashboard(TypedDict):
     kernel_time: dict[summary.KernelClass, summary.KernelClassTime]
     collective_ns: int
     """The part of ``kernel_time.other_kernel`` that is communication."""
+    launched_outside: str
+    """A sentence, where ``resource_breakdown`` holds work that is not in ``kernel_time``; else empty."""
     tensor_core_efficiency: summary.TensorCoreEfficiency
     performance: summary.Performance
     iterations: DashboardIterations
@@ -83,6 +85,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, profile: About) -> D
         "resource_breakdown": summary.resource_breakdown(connection, scope),
         "kernel_time": summary.kernel_time(connection, scope),
         "collective_ns": summary.collectives(connection, scope)["time_ns"] or 0,
+        "launched_outside": summary.launched_outside(connection, scope),
         "tensor_core_efficiency": summary.tensor_core_efficiency(connection, scope),
         "performance": summary.performance(connection, scope),
         "iterations": {

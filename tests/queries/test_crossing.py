@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage, page_of
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.summary import launched_outside
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.units import short_duration
 from tests.queries.events import ON_TENSOR_CORES, PLAIN, database_of_events, event, work
@@ -97,3 +98,17 @@ def test_the_command_line_tells_it_below_the_rows(
     """The page shows it above them."""
     assert main(["table", str(tmp_path / "dldb.sqlite"), "kernels_of_iteration", "--iteration", "2"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("600 µs of kernels − 150 µs")
+
+
+def test_work_that_was_launched_outside_is_told_where_the_wall_time_shows_it(
+    crossed: UntrustedConnection, tmp_path: Path
+) -> None:
+    """Of the third step alone, 150 us that the second launched are in the wall time and in no sum."""
+    assert launched_outside(crossed, find_scope(crossed)) == ""
+    assert main(["aggregate", str(tmp_path / "dldb.sqlite"), "--iterations", "3-3"]) == 0
+    with closing(open_database(tmp_path / "dldb.sqlite")) as connection:
+        newest = connection.execute("SELECT max(aggr_id) FROM model_summary").fetchone()[0]
+        assert launched_outside(connection, find_scope(connection, newest)) == (
+            "Sums are of what the iterations launched; the wall clock time holds at least 150 µs of work that was "
+            "launched outside them."
+        )

@@ -340,6 +340,8 @@ export interface DashboardResponse {
   kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory" | "graph", KernelTime>;
   /** The part of `kernel_time.other_kernel` that is communication. */
   collective_ns: number;
+  /** A sentence, where `resource_breakdown` holds work that is not in `kernel_time`; else empty. */
+  launched_outside: string;
   tensor_core_efficiency: TensorCoreEfficiency;
   performance: Performance;
   iterations: DashboardIterations;

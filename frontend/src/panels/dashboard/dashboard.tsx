@@ -51,7 +51,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
           )}
         </>
       )}
-      {ofMemory ? <MemoryAtAGlance /> : <WhereTimeGoes data={data} isHostBound={diagnosis?.host_bound ?? false} />}
+      {ofMemory ? <MemoryAtAGlance /> : <WhereTimeGoes data={data} />}
       <DlprofPanels data={data} timed={!ofMemory} diagnosis={diagnosis} />
     </div>
   );

@@ -78,6 +78,7 @@ export function KernelTimePanel({ data, communicates }: KernelTimePanelProps) {
           known.
         </p>
       )}
+      {data.launched_outside !== "" && <p class="muted note-below">{data.launched_outside}</p>}
     </Panel>
   );
 }

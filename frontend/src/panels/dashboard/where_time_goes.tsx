@@ -3,6 +3,7 @@ import { fetchTable } from "../../api/client";
 import type { DashboardResponse, Row, TableResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Icon } from "../../components/icon";
+import { IterationGain } from "../../components/iteration_gain";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
@@ -65,13 +66,7 @@ const SOURCES: Readonly<Record<By, Source>> = {
   none: { table: "ops", name: "name", opens: (row) => showingOp("ops", textOf(row, "op_id")) },
 };
 
-interface WhereTimeGoesProps {
-  data: DashboardResponse;
-  /** Whether the GPU waits for the host most of the time that it is idle. */
-  isHostBound: boolean;
-}
-
-export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
+export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
   const onGpu = hasGpuWork(data);
   const groupings = onGpu ? BY : BY.filter(([id]) => id !== "kernel");
   const chosen = useUrl()["top.by"];
@@ -113,7 +108,6 @@ export function WhereTimeGoes({ data, isHostBound }: WhereTimeGoesProps) {
           source={SOURCES[by]}
           time={time}
           matrixUnit={data.has_matrix_units ? data.matrix_unit : ""}
-          isHostBound={isHostBound}
           kernels={by === "kernel"}
         />
       )}
@@ -142,11 +136,10 @@ interface TopTableProps {
   time: "gpu_time_ns" | "cpu_time_ns";
   /** Empty where the GPU has none. */
   matrixUnit: string;
-  isHostBound: boolean;
   kernels: boolean;
 }
 
-function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopTableProps) {
+function TopTable({ page, source, time, matrixUnit, kernels }: TopTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
   const { iterations } = useScope();
   const [measure, width] = useWidth(NAMES_AT_FIRST);
@@ -290,9 +283,9 @@ function TopTable({ page, source, time, matrixUnit, isHostBound, kernels }: TopT
           })}
         </tbody>
       </table>
-      {isHostBound && has("gain_ns") && (
+      {has("gain_ns") && (
         <p class="muted note-below">
-          Could Gain is kernel time: an iteration gains less where the GPU then waits for the host.
+          <IterationGain />
         </p>
       )}
     </div>
