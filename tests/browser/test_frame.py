@@ -368,11 +368,15 @@ def test_a_source_is_imported_when_opened(page: Page, tensorboard: TensorBoard) 
 
 
 def test_a_broken_source_says_why(page: Page, tensorboard: TensorBoard) -> None:
-    """A cut trace fails with the reason and a way to try again."""
+    """A cut trace fails with the reason, what to do, and a way to try again."""
     page.goto(tensorboard.page(run="broken"))
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("could not be imported")
-    expect(alert).to_contain_text(tensorboard.profile("broken")["message"])
+    profile = tensorboard.profile("broken")
+    cause, remedy = profile["message"].removeprefix(profile["name"]).rsplit(" Record", 1)
+    expect(alert).to_contain_text(f"It{cause}")
+    expect(alert.get_by_role("listitem")).to_have_text([f"Record{remedy}"])
+    expect(alert).to_contain_text(f"broken/{profile['name']} · ")
     expect(alert.get_by_role("button", name="Try again")).to_be_visible()
 
 

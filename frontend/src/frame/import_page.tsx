@@ -13,6 +13,7 @@ import { UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { chooseProfile, formatLabel, gpuLabel } from "../model/picker";
+import { pathOf } from "../model/other_files";
 import { holdsNoGpuWork } from "../model/problems";
 import { ProblemPage } from "./problem_page";
 import { asApiError } from "./use_query";
@@ -70,11 +71,12 @@ export function ImportPage({ profile, profiles, importMode, onChange }: ImportPa
               ? `${profile.name} could not be imported`
               : undefined
           }
+          place={`${pathOf(profile)} · ${formatBytes(profile.size_bytes)}`}
           retry={importMode === "auto" && isRetried(profile) ? () => ask(startImport) : undefined}
         >
           {newest !== null && (
             <ViewLink class="button" to={{ profile: newest.id, run: null, capture: null }}>
-              Open the newest profile
+              Open the newest: {pathOf(newest)}
             </ViewLink>
           )}
         </ProblemPage>

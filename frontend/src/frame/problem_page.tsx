@@ -5,7 +5,7 @@ import type { ApiError } from "../api/request";
 import { Sentence } from "../components/sentence";
 import { Message, Snippet } from "../components/message";
 import { ViewLink } from "../components/view_link";
-import { problemOf } from "../model/problems";
+import { causeAndRemedy, holdsNoGpuWork, problemOf } from "../model/problems";
 import { useUrl } from "./url";
 
 interface ProblemPageProps {
@@ -14,6 +14,8 @@ interface ProblemPageProps {
   name: string;
   /** Another title than that of the kind of failure. */
   title?: string | undefined;
+  /** Where the file is, and its size. */
+  place?: string;
   retry?: (() => void) | undefined;
   children?: ComponentChildren;
 }
@@ -28,19 +30,24 @@ export function DashboardLink() {
   );
 }
 
-export function ProblemPage({ error, name, title, retry, children }: ProblemPageProps) {
+export function ProblemPage({ error, name, title, place = "", retry, children }: ProblemPageProps) {
   const problem = problemOf(error.code, name === "" ? "This file" : name, error.message);
+  const { cause, remedy } = causeAndRemedy(error.message, name);
+  const steps = [remedy, ...(problem?.steps ?? [])].filter(Boolean);
+  const look = holdsNoGpuWork(error.message)
+    ? ({ tone: "calm", icon: "info" } as const)
+    : ({ tone: "error", icon: "warning" } as const);
   return (
-    <Message tone="error" icon="warning" title={title ?? problem?.title ?? "Something went wrong"}>
+    <Message {...look} title={title ?? problem?.title ?? "Something went wrong"}>
       <p>
-        <strong>{error.message}</strong> {problem === null && error.hint}
+        {cause} {problem === null && error.hint}
       </p>
       {problem !== null && (
         <>
-          <p>{problem.meaning}</p>
-          {problem.steps.length > 0 && (
+          {problem.meaning !== "" && <p>{problem.meaning}</p>}
+          {steps.length > 0 && (
             <ul class="steps" aria-label="What to do">
-              {problem.steps.map((step) => (
+              {steps.map((step) => (
                 <li key={step}>
                   <Sentence text={step} />
                 </li>
@@ -50,6 +57,7 @@ export function ProblemPage({ error, name, title, retry, children }: ProblemPage
           {problem.command !== undefined && <Snippet what="the command" text={problem.command} />}
         </>
       )}
+      {place !== "" && <p class="muted">{place}</p>}
       <div class="message-buttons">
         {retry !== undefined && (
           <button type="button" class="button" onClick={retry}>

@@ -2,7 +2,7 @@
 
 export interface Problem {
   title: string;
-  /** What it means, in a sentence or two. */
+  /** What it means, in a sentence or two; empty where the server's words say it. */
   meaning: string;
   /** What the user can do, step by step. */
   steps: readonly string[];
@@ -15,8 +15,18 @@ const RELEASES = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 /** Whether what the server says of a file names the remedy, as its messages do wherever they know the cause. */
 const namesRemedy = (message: string): boolean => /;|\bagain\b/.test(message.replace(/Formats tried: .*/, ""));
 
-/** Whether a file was read, but nothing of a GPU is in it. */
-export const holdsNoGpuWork = (message: string): boolean => /\bholds no GPU work\b/.test(message);
+/** Whether a file was read, and nothing of a GPU is in it: it is not damaged. */
+export const holdsNoGpuWork = (message: string): boolean =>
+  /\bholds (no GPU work|no events|host events only|a TPU profile)\b/.test(message);
+
+/** What the server says of a file, whose name stands above it, in two: what is wrong, and what to do, where it knows that. */
+export function causeAndRemedy(message: string, name: string): { cause: string; remedy: string } {
+  const own = name.split("/").at(-1) ?? "";
+  const text = own !== "" && message.startsWith(`${own} `) ? `It${message.slice(own.length)}` : message;
+  if (!namesRemedy(message) || text === message) return { cause: text, remedy: "" };
+  const [cause = "", remedy = ""] = text.split(/; (?=[^;]*$)|(?<=\.) (?=\w[^.]*\bagain\.$)/);
+  return { cause: cause.replace(/\.?$/, "."), remedy: remedy.charAt(0).toUpperCase() + remedy.slice(1) };
+}
 
 /** The page of a failure of a profile or of a link; `name` is the file as the list calls it, `message` what the server says. */
 export function problemOf(code: string, name: string, message: string): Problem | null {
@@ -61,7 +71,7 @@ export function problemOf(code: string, name: string, message: string): Problem 
     case "unreadable":
       return {
         title: holdsNoGpuWork(message) ? `No GPU work in ${name}` : `${name} cannot be read`,
-        meaning: "None of it can be shown.",
+        meaning: "",
         steps: namesRemedy(message)
           ? []
           : [
