@@ -8,6 +8,7 @@ import zlib
 from typing import Any
 
 from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
+from tensorboard_plugin_dlprof.diagnosis.as_data import computing
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity
 from tensorboard_plugin_dlprof.diagnosis.stored import SEGMENTS_A_ROW, packed
 
@@ -49,4 +50,5 @@ def write_activity(con: sqlite3.Connection, activity: Activity) -> None:
 
 def write_diagnosis(con: sqlite3.Connection, diagnosis: dict[str, Any]) -> None:
     """Store a diagnosis (``diagnosis.as_data.as_data``); ``queries.diagnosed`` reads it."""
-    insert_row(con, "ext_diagnosis", {"data": zlib.compress(json.dumps(diagnosis).encode())})
+    data = zlib.compress(json.dumps(diagnosis).encode())
+    insert_row(con, "ext_diagnosis", {"data": data, "computing_fraction": computing(diagnosis)})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import (
     QUEUED,
+    USED_FRACTION,
     DeviceDiagnosis,
     Diagnosis,
     Row,
@@ -18,7 +19,7 @@ from tensorboard_plugin_dlprof.diagnosis.answer import (
     rows_of,
 )
 from tensorboard_plugin_dlprof.diagnosis.culprit import headline_of
-from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 from tensorboard_plugin_dlprof.diagnosis.windows import said
 
@@ -31,6 +32,9 @@ _MOST_ITERATIONS_WITH_ROWS = 200
 
 MOST_DRAWN = 1_000
 """Iterations that pages get one by one, with the parts of each."""
+
+_COMPUTE = tuple(part.label for part in COMPUTE)
+_BUSY = tuple(part.label for part in Part if part < Part.QUEUED)
 
 _FORMATS = {"pytorch": "torch", "nsight_systems": "nsight", "xplane": "xplane"}
 
@@ -109,6 +113,27 @@ def as_data(
         "headline": headline_of(diagnosis, rows),
         "findings": list(findings),
     }
+
+
+def least_computing(data: Mapping[str, Any]) -> str | None:
+    """The GPU that the headline is about: none that only copies, or works now and then, beside one that computes."""
+    devices = data["mean"]["devices"]
+    busy = {each: sum(device["parts"][part] for part in _BUSY) for each, device in devices.items()}
+    kernels = {each: busy[each] - device["parts"][Part.COPY.label] for each, device in devices.items()}
+    least, computes = USED_FRACTION * max(busy.values(), default=0), any(kernels.values())
+    working = [each for each in devices if busy[each] >= least and (kernels[each] or not computes)]
+    return min(working, key=lambda each: _computing_ns(data, each), default=None)
+
+
+def computing(data: Mapping[str, Any]) -> float | None:
+    """The share of a mean iteration in which that GPU computes; None without GPU work."""
+    device, wall_ns = least_computing(data), data["mean"]["wall_ns"]
+    return None if device is None or not wall_ns else _computing_ns(data, device) / wall_ns
+
+
+def _computing_ns(data: Mapping[str, Any], device: str) -> int:
+    parts = data["mean"]["devices"][device]["parts"]
+    return sum(int(parts[part]) for part in _COMPUTE)
 
 
 def _process(diagnosis: Diagnosis, device: int) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import info, is_of_another_version, is_ours
+from tensorboard_plugin_dlprof.queries.extension import has_older_rules, info, is_of_another_version, is_ours
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performance, resource_breakdown
 from tensorboard_plugin_dlprof.queries.system import gpu_names
@@ -23,6 +23,9 @@ class Headline(TypedDict):
     iterations: int | None
     average_iteration_ns: int | None
     gpu_utilization_fraction: float | None
+    """Share of the wall time with a kernel running, which may be a collective that waits."""
+    computing_fraction: float | None
+    """Share of a mean iteration in which the GPU computes, the least of all GPUs; None where no diagnosis is stored."""
     tensor_core_time_fraction: float | None
     """Share of the wall time. A lower bound if the Tensor Core use of some kernels is unknown, and then None instead of
     0."""
@@ -52,8 +55,16 @@ def headline(connection: sqlite3.Connection) -> Headline:
         iterations=times["profiled_iterations"],
         average_iteration_ns=times["average_iteration_ns"],
         gpu_utilization_fraction=gpu_utilization(connection, scope)["fraction"],
+        computing_fraction=_computing(connection),
         tensor_core_time_fraction=parts["tensor_core"],
     )
+
+
+def _computing(connection: sqlite3.Connection) -> float | None:
+    if not is_ours(connection) or is_of_another_version(connection) or has_older_rules(connection):
+        return None
+    row = connection.execute("SELECT computing_fraction FROM ext_diagnosis").fetchone()
+    return row[0] if row is not None and isinstance(row[0], float) else None
 
 
 def source_facts(connection: sqlite3.Connection) -> SourceFacts:

@@ -10,10 +10,9 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from tensorboard_plugin_dlprof.diagnosis.answer import USED_FRACTION
+from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
 from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
-from tensorboard_plugin_dlprof.diagnosis.parts import Part as GpuPart
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
 from tensorboard_plugin_dlprof.reports.markup import answer, keys, section, share, typeset, with_code
@@ -39,7 +38,6 @@ MOST_NAMED = 4
 """Of so many iterations that are cut it is said how long they are."""
 
 _COMPUTE = tuple(part.label for part in COMPUTE)
-_BUSY = tuple(part.label for part in GpuPart if part < GpuPart.QUEUED)
 
 _LEAST_SHARE = 0.01
 """What must be of an iteration for its cause to be named in the sentence."""
@@ -264,16 +262,6 @@ def _gain(finding: Mapping[str, Any]) -> str:
     )
     bar = charts.whisker(f"Could gain {text}", gain["share_low"], gain["share_high"])
     return f"<div>{bar}{escape(text)}<div class=faint>{escape(part)}</div></div>"
-
-
-def least_computing(diagnosis: Diagnosis) -> str | None:
-    """The GPU that the headline is about: none that only copies, or works now and then, beside one that computes."""
-    devices = diagnosis["mean"]["devices"]
-    busy = {each: sum(device["parts"][part] for part in _BUSY) for each, device in devices.items()}
-    kernels = {each: busy[each] - device["parts"][GpuPart.COPY.label] for each, device in devices.items()}
-    least, computes = USED_FRACTION * max(busy.values(), default=0), any(kernels.values())
-    working = [each for each in devices if busy[each] >= least and (kernels[each] or not computes)]
-    return min(working, key=lambda each: sum(devices[each]["parts"][part] for part in _COMPUTE), default=None)
 
 
 def _deviation(walls: Sequence[int]) -> float:

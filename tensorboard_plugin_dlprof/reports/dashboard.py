@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any, cast
 
+from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
@@ -80,7 +81,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
     if diagnosis is not None and not drawn:
         yield strip(connection, diagnosis)
-    has_parts = diagnosis is not None and answer.least_computing(diagnosis) is not None
+    has_parts = diagnosis is not None and least_computing(diagnosis) is not None
     classes = _RESOURCES if has_parts else _AS_PARTS
     yield from drawn or [_iterations(connection, scope, unit, classes)]
     if on_gpu:

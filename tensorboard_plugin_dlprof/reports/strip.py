@@ -12,6 +12,7 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.queries.timeline import LETTERS, MAX_TRACKS, SHARES, overview, window
 from tensorboard_plugin_dlprof.queries.tracks import has_tracks
@@ -38,7 +39,7 @@ Track = Mapping[str, Any]
 
 def strip(connection: sqlite3.Connection, diagnosis: answer.Diagnosis) -> str:
     """The section, of the GPU that the sentence is about; empty unless there is one iteration."""
-    device = answer.least_computing(diagnosis)
+    device = least_computing(diagnosis)
     if device is None or len(diagnosis["iterations"]) != 1 or not has_tracks(connection):
         return ""
     known = overview(connection)

@@ -106,5 +106,6 @@ def _headline(message: Any) -> Headline:
         "iterations": known("iterations"),
         "average_iteration_ns": None if average_ns is None else round(average_ns),
         "gpu_utilization_fraction": known("gpu_utilization_fraction"),
+        "computing_fraction": None,
         "tensor_core_time_fraction": known("tensor_core_time_fraction"),
     }

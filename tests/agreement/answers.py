@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import math
+import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tensorboard_plugin_dlprof.api.summary import summary as api_summary
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency
+from tensorboard_plugin_dlprof.queries.extension import is_ours
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.headline import headline
 from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_rows
@@ -337,6 +339,15 @@ def _summaries(said: Said) -> Iterator[Disagreement]:
     model, times = model_summary(connection, scope), performance(connection, scope)
     yield "utilisation in Python", described.gpu_utilization_fraction, used["fraction"]
     yield "utilisation in the list", head["gpu_utilization_fraction"], used["fraction"]
+    stored = connection.execute("SELECT data FROM ext_diagnosis").fetchone() if is_ours(connection) else None
+    if stored is not None:
+        mean = json.loads(zlib.decompress(stored[0]))["mean"]
+        shares = [
+            sum(ns for part, ns in device["parts"].items() if part.startswith("compute")) / mean["wall_ns"]
+            for device in mean["devices"].values()
+        ]
+        if len(shares) == 1:
+            yield "computing in the list", head["computing_fraction"], shares[0]
     percent = report["GPU Utilization %"]
     yield "utilisation in the report", None if percent is None else float(percent), _percent(used["fraction"])
     efficient = tensor_core_efficiency(connection, scope)["fraction"]

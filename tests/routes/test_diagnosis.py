@@ -44,7 +44,7 @@ def test_a_failure_has_a_body(stored: bytes | None, logdir: Path, server: Server
     """Without a GPU and without numbers, so that the page falls back on what the database says."""
     with closing(sqlite3.connect(next(logdir.rglob("made.dlprof_dldb.sqlite")))) as connection, connection:
         connection.execute("DELETE FROM ext_diagnosis")
-        connection.execute("INSERT INTO ext_diagnosis VALUES (?)", (stored or b"",))
+        connection.execute("INSERT INTO ext_diagnosis (data) VALUES (?)", (stored or b"",))
     server.app._questions.advisor.seconds = (0.0, 0.0)
     answer = server.get(f"/diagnosis?profile={server.profile('made.dlprof_dldb.sqlite')['id']}")
     assert answer.status_code == 200

@@ -742,7 +742,10 @@ export interface Headline {
   wall_time_ns: number | null;
   iterations: number | null;
   average_iteration_ns: number | null;
+  /** Share of the wall time with a kernel running, which may be a collective that waits. */
   gpu_utilization_fraction: number | null;
+  /** Share of a mean iteration in which the GPU computes, the least of all GPUs; `null` where no diagnosis is stored. */
+  computing_fraction: number | null;
   /**
    * Share of the wall time. A lower bound if the Tensor Core use of some kernels is unknown, and then `null` instead
    * of 0.

@@ -5,6 +5,7 @@ import { formatMoment } from "../format/date";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { besideOther, formatLabel, gpuLabel, isUnreadable, rankLabel } from "../model/picker";
+import { holdsNoGpuWork } from "../model/problems";
 
 const STATE_TEXT: Record<ProfileEntry["state"], string> = {
   ready: "",
@@ -17,6 +18,8 @@ const STATE_TEXT: Record<ProfileEntry["state"], string> = {
 
 export function StateChip({ profile }: { profile: ProfileEntry }) {
   if (profile.state === "ready") return null;
+  // It is not damaged: its reason says what is in it.
+  if (holdsNoGpuWork(profile.message)) return <span class="chip">no GPU work</span>;
   const share = profile.state === "importing" ? profile.progress?.fraction : null;
   return (
     <span class={`chip chip-${profile.state}`}>
@@ -70,30 +73,30 @@ export function RunName({ name }: { name: string }) {
 }
 
 /** What is known of a profile, first what tells it from others: the end is cut where there is no room. */
-function facts(profile: ProfileEntry, shared: number | null): string[] {
-  const { headline } = profile;
+function facts({ headline, captured_at: captured, format, state }: ProfileEntry): string[] {
   return [
-    headline?.gpu_utilization_fraction != null ? `GPU ${formatShare(headline.gpu_utilization_fraction)}` : "",
+    headline?.computing_fraction != null
+      ? `computing ${formatShare(headline.computing_fraction)}`
+      : headline?.gpu_utilization_fraction != null
+        ? `kernels ran ${formatShare(headline.gpu_utilization_fraction)}`
+        : "",
     gpuLabel(headline?.gpu_names ?? []),
-    profile.captured_at === null ? "" : formatMoment(profile.captured_at),
-    shared === null ? "" : `${formatShare(shared)} of GPU time in the same ops`,
+    captured === null ? "" : formatMoment(captured),
+    formatLabel(format),
+    state === "not_imported" ? "opening reads it" : "",
+  ].filter(Boolean);
+}
+
+/** What profiles are compared by, each in a column of its own. */
+function numbers({ headline }: ProfileEntry, shared: number | null): string[] {
+  return [
+    ...(shared === null ? [] : [`${formatShare(shared)} in the same ops`]),
     // Of a recording without times nothing is known of how long it is.
     headline?.average_iteration_ns
       ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
       : "",
-    formatLabel(profile.format),
-    profile.state === "not_imported" ? "opening reads it" : "",
-  ].filter(Boolean);
+  ];
 }
-
-/** The facts in one line; each apart, as a name may be written from right to left. */
-const details = (profile: ProfileEntry, shared: number | null) =>
-  facts(profile, shared).map((fact, i) => (
-    <>
-      {i > 0 && " · "}
-      <bdi>{fact}</bdi>
-    </>
-  ));
 
 interface OptionTextProps {
   profile: ProfileEntry;
@@ -120,12 +123,31 @@ export function OptionText({ profile, run, colour, isCurrent, shared }: OptionTe
         <StateChip profile={profile} />
         {isCurrent && <Icon name="check" />}
       </div>
-      <div
-        class={`muted picker-option-details${isUnreadable(profile) ? " picker-reason" : ""}`}
-        data-tip={profile.message === "" ? facts(profile, shared).join(" · ") : profile.message}
-      >
-        {isUnreadable(profile) ? profile.message : details(profile, shared)}
-      </div>
+      {isUnreadable(profile) ? (
+        <div class="muted picker-option-details picker-reason" data-tip={profile.message}>
+          {profile.message}
+        </div>
+      ) : (
+        <div
+          class="muted picker-option-details"
+          data-tip={profile.message || [...facts(profile), ...numbers(profile, shared).filter(Boolean)].join(" · ")}
+        >
+          <span class="clip">
+            {/* Each apart, as a name may be written from right to left. */}
+            {facts(profile).map((fact, i) => (
+              <>
+                {i > 0 && " · "}
+                <bdi>{fact}</bdi>
+              </>
+            ))}
+          </span>
+          {numbers(profile, shared).map((text) => (
+            <span class="picker-number" key={text}>
+              {text}
+            </span>
+          ))}
+        </div>
+      )}
     </>
   );
 }

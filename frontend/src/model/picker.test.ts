@@ -51,6 +51,7 @@ describe("which profile a URL means", () => {
       wall_time_ns: 1,
       iterations: 1,
       average_iteration_ns: 1,
+      computing_fraction: null,
       tensor_core_time_fraction: 0,
     };
     const ready = (id: string, captured_at: number, gpu: number | null): ProfileEntry =>
@@ -262,7 +263,6 @@ describe("which profiles are nearest to another", () => {
       "series/cnn/older",
       "series/cnn/new",
       "series/mlp/x",
-      "own",
       "alone",
       "other/cnn/new",
     ]);

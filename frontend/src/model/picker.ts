@@ -163,17 +163,16 @@ export function searchProfiles(profiles: readonly ProfileEntry[], search: string
   return [...byName, ...byFacts];
 }
 
-/** The profiles nearest first: by how many folders above its run a profile has in common with another, which is not near itself. */
+/** The profiles beside another, nearest first: by how many folders above its run each has in common with it. */
 export function nearestFirst(profiles: readonly ProfileEntry[], other: ProfileEntry | undefined): ProfileEntry[] {
   const folders = other?.run.split("/").slice(0, -1) ?? [];
-  const near = ({ id, run }: ProfileEntry): number => {
-    if (id === other?.id) return 0;
+  const near = ({ run }: ProfileEntry): number => {
     if (run === other?.run) return folders.length;
     const above = run.split("/").slice(0, -1);
     const differ = folders.findIndex((folder, i) => folder !== above[i]);
     return differ < 0 ? folders.length : differ;
   };
-  return [...profiles].sort((a, b) => near(b) - near(a));
+  return profiles.filter(({ id }) => id !== other?.id).sort((a, b) => near(b) - near(a));
 }
 
 /** Whether a URL names a profile or run of which nothing is here. */

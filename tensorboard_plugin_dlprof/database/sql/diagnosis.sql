@@ -32,5 +32,7 @@ CREATE TABLE activity_totals (
 
 -- The diagnosis of the typical iterations (dlprof diagnose), where the first aggregation is of these; else no row.
 CREATE TABLE ext_diagnosis (
-    data  BLOB NOT NULL     -- UTF-8 JSON, compressed with zlib; its "source" is the name of the source
+    data                BLOB NOT NULL,  -- UTF-8 JSON, compressed with zlib; its "source" is the name of the source
+    computing_fraction  REAL            -- 0 to 1: the share of an iteration that the sentence says is computing; NULL
+                                        -- without GPU work. Lists of profiles read it
 );
