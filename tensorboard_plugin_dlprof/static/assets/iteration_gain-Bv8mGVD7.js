@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{$i as e}from"./frame-DtvDL7T_.js";var t=.85,n=n=>n===null||n<=0||n>=t?``:`Kernels run for ${e(n)} of the time: an iteration may gain less while the host launches no sooner.`;export{n as t};
