@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.tracks import all_tracks, has_tracks, items_in, parts_in
 from tensorboard_plugin_dlprof.timeline.tables import COPY, GRAPH, SET, STREAM
-from tensorboard_plugin_dlprof.units import short_duration
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 TABLES = frozenset({"kernels_of_iteration", "ops_of_iteration", "kernel_names_of_iteration", "op_paths_of_iteration"})
 """Tables of all that an iteration launched."""
@@ -46,6 +46,13 @@ _TIMES = (
 """Of the kernels that an iteration launched: their time, how much of it is in a window, and how much after it."""
 
 
+_OTHERS = (
+    "SELECT max((busy_ns - kernel_ns) * 1.0 / busy_ns) FROM ext_device_times "
+    "WHERE aggr_id = :aggregation AND domain_id = :domain AND busy_ns > 0"
+)
+"""How much of a GPU's busy time is more than all kernels that the iterations launched on it took: these cannot cover it."""
+
+
 class _Running(NamedTuple):
     """What runs in a window, in ns."""
 
@@ -64,6 +71,8 @@ def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: 
     values = {"aggregation": scope.aggregation, "domain": scope.domain}
     if table in TABLES:
         values["iteration"] = int(request.links[ITERATION_LINK])
+    elif table == "gpus":
+        return _of_gpus(connection, values)
     elif table == _OF_ALL and request.links["group"] == "" and (only := connection.execute(_ONLY, values).fetchone()):
         values["iteration"] = only[0]
     else:
@@ -109,3 +118,12 @@ def _running(connection: sqlite3.Connection, start_ns: int, stop_ns: int) -> _Ru
     unions = [covered(joined(spans)) for spans in by_gpu.values()]
     covered_ns = sum(int((union.stop - union.start).sum()) for union in unions)
     return _Running(sums[False], sums[True], covered_ns, len(by_gpu))
+
+
+def _of_gpus(connection: sqlite3.Connection, values: dict[str, int]) -> str:
+    """Beside kernel times of what the iterations launched, GPUs are busy with what ran in them."""
+    (others,) = connection.execute(_OTHERS, values).fetchone()
+    if others is None or others < _LEAST_SHARE:
+        return ""
+    share = percentage(others)
+    return f"Kernels that these iterations did not launch ran in them, too: at least {share} of the busy time."

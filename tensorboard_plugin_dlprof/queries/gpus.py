@@ -47,7 +47,8 @@ GPUS = Table(
         Column("busy_ns", "Busy Time", "duration_ns",
                "Time in the iterations with a kernel running on this GPU, wherever it was launched, overlap counted "
                "once.", "time.busy_ns", nullable=True),
-        Column("kernels", "Kernels", "integer", "Kernels that ran on this GPU.", "time.kernels", nullable=True),
+        Column("kernels", "Kernels", "integer", "Kernels that the iterations launched on this GPU; Busy Time is of "
+               "what ran in them.", "time.kernels", nullable=True),
         Column("tensor_core_fraction", "TC Share of Busy Time", "fraction",
                "Share of the time with a kernel running on this GPU in which a Tensor Core kernel was running. A "
                "lower bound if the Tensor Core use of some kernels is unknown; empty if none is known to use them "

@@ -92,6 +92,26 @@ def test_all_tables_of_an_iteration_have_the_same_sum(crossed: UntrustedConnecti
     assert totals.get("kernels", totals.get("calls", 3)) == 3
 
 
+def test_gpus_are_busy_with_what_was_launched_before(tmp_path: Path) -> None:
+    """A union of times cannot exceed their sum, unless kernels ran that the iterations did not launch."""
+    step = event("user_annotation", "ProfilerStep#1", 1_000, 1_000, 1)
+    own = [step, event("cpu_op", "aten::mm", 1_010, 700, 1), *work(1, "kernel", PLAIN, 1_020, 600, 0)]
+    call, kernel = work(2, "kernel", PLAIN, 500, 200, 0)
+    kernel["ts"] = 1_700
+    for name, events, note in (
+        ("alone", own, ""),
+        (
+            "crossed",
+            [*own, call, kernel],
+            "Kernels that these iterations did not launch ran in them, too: at least 25.0 % of the busy time.",
+        ),
+    ):
+        (tmp_path / name).mkdir()
+        with closing(open_database(database_of_events(tmp_path / name, events))) as connection:
+            page = page_of(connection, table_of(connection, "gpus"), find_scope(connection), PageRequest())
+        assert page["note"] == note
+
+
 def test_the_command_line_tells_it_below_the_rows(
     crossed: UntrustedConnection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -176,7 +176,7 @@ export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Ef
         label={`${data.matrix_unit} kernels, of kernel time${used !== null && untold > 0 ? ", at least" : ""}`}
         ofUnits
         fraction={shareOf(used, all)}
-        value={used === null ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))}`}
+        value={used === null ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))} launched`}
         tip={
           used === null
             ? undefined
