@@ -228,6 +228,7 @@ def _present(answer: Mapping[str, Any]) -> str:
         text
         + (f", {shape}" if shape else "")
         + (f", {answer['iterations']:,} iteration{'s' if answer['iterations'] != 1 else ''}")
+        + (f" after {len(answer['warm_up']):,} of warm-up" if answer["warm_up"] else "")
     )
 
 

@@ -159,21 +159,22 @@ def exposed_of(con: sqlite3.Connection, number: int) -> dict[str, list[int | Non
 
 
 def rank(con: sqlite3.Connection, number: int) -> dict[str, Any]:
-    """One rank, over the time from its first to its last GPU work.
+    """One rank of ``rank_columns``.
 
     Raises:
         NotFound: the job has no such rank, or its profile is missing.
     """
-    result = _rows(con, f"SELECT {', '.join(_RANK)} FROM job_ranks WHERE rank = ?", (number,))
-    if not result:
+    columns = rank_columns(con)
+    if number not in columns["rank"]:
         raise NotFound(f"The job has no profile of rank {number}.")
-    return result[0]
+    row = columns["rank"].index(number)
+    return {name: values[row] for name, values in columns.items()}
 
 
 def _position(con: sqlite3.Connection, iteration: int) -> int:
     result = con.execute("SELECT position FROM job_iterations WHERE iteration = ?", (iteration,)).fetchone()
     if result is None:
-        raise NotFound(f"No rank has the iteration {iteration}.")
+        raise NotFound(f"No rank has the iteration {iteration}, or it is of the warm-up.")
     return int(result[0])
 
 

@@ -32,7 +32,8 @@ def with_known_waits(con: sqlite3.Connection, rank: int, diagnosis: Mapping[str,
 
 
 def wait_fraction(con: sqlite3.Connection, rank: int) -> float | None:
-    """Of a rank's exposed communication from its first to its last GPU work; None if it is unknown, or there is none.
+    """Of a rank's exposed communication in the job's iterations, or of all where none are marked; None if it is
+    unknown, or there is none.
 
     Raises:
         NotFound: the job has no such rank.
@@ -54,6 +55,8 @@ def _of_iterations(con: sqlite3.Connection, rank: int, positions: list[int], cou
     exposed = job.exposed_of(con, rank)
     columns = zip(*(exposed[f"exposed_{part}_ns"] for part in ("wait", "transfer", "unmatched")), strict=True)
     had = [values for values in columns if any(value is not None for value in values)]
+    warm_up = len(job.answer(con)["warm_up"])
+    had = [(None,) * 3] * warm_up + had
     if not positions or (count and len(had) != count) or max(positions) >= len(had):
         return None
     selected = [had[position] for position in positions]

@@ -31,6 +31,7 @@ def answer_of(
     cells: Cells,
     warnings: Sequence[str],
     operations: int,
+    warm_up: Sequence[int],
 ) -> dict[str, Any]:
     """The answer of ``dlprof distributed`` without its ranks and groups.
 
@@ -43,6 +44,7 @@ def answer_of(
         cells: the iterations.
         warnings: what is doubtful about the profiles.
         operations: how many are stored.
+        warm_up: numbers of the iterations that are left out.
     """
     present = {member.rank for member in job.members}
     # A profile may claim any number of ranks, so no list is made of all.
@@ -68,6 +70,7 @@ def answer_of(
         "hosts": len(hosts - {""}) if "" not in hosts else None,
         "gpus": sorted({member.tables.gpu_name for member in job.members} - {""}),
         "iterations": len(cells.numbers),
+        "warm_up": list(warm_up),
         "median_iteration_ns": facts.median_iteration_ns,
         "wait_fraction": facts.wait_fraction,
         "exposed_communication_fraction": fraction(cells, "exposed_transfer", "exposed_wait", "exposed_unmatched"),

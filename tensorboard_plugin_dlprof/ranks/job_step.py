@@ -46,6 +46,7 @@ from tensorboard_plugin_dlprof.ranks.pairs import pair_rows
 from tensorboard_plugin_dlprof.ranks.parallelism import dimensions_of, groups_of, stages_of
 from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, judge
 from tensorboard_plugin_dlprof.ranks.waiting import exposed_parts, times_of
+from tensorboard_plugin_dlprof.ranks.warm_up import without_warm_up
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -133,6 +134,7 @@ def _fingerprint(folder: Path, databases: Iterable[Fingerprint]) -> str:
 
 
 def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
+    job, warm_up = without_warm_up(job)
     matches = match(job)
     sequences = matches.sequences
     clocks = align(job, sequences)
@@ -187,7 +189,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
     warnings = [*job.warnings, *clocks.warnings]
     stats = stats_of(job, groups, sequences, times)
     collectives, rows = collective_rows(job, groups, sequences, times, delays, clocks)
-    answer = answer_of(job, matches, clocks, facts, verdict, cells, warnings, rows)
+    answer = answer_of(job, matches, clocks, facts, verdict, cells, warnings, rows, warm_up)
     findings = findings_of(facts, verdict, cells.measures, stats)
     tables = JobTables(
         info={

@@ -94,7 +94,10 @@ def test_the_page_of_a_job(server: Server) -> None:
     assert sum(member["wait_ns"] for member in one["members"]) == first["wait_ns"]
     response = server.get(f"/job_rank?profile={profile}").json["job"]
     assert response["world_size"] == 4
-    assert 0 < response["communication_wait_fraction"] < 1
+    ranks = server.get(f"/job?profile={profile}").json["job"]["ranks"]
+    row = ranks["rank"].index(response["rank"])
+    wait, exposed = ranks["exposed_wait_ns"][row], ranks["exposed_communication_ns"][row]
+    assert response["communication_wait_fraction"] == wait / exposed, "of the same iterations as on the page of the job"
 
 
 def test_what_is_not_there(server: Server) -> None:

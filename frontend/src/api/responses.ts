@@ -873,6 +873,8 @@ export interface JobAnswer {
   hosts: number | null;
   gpus: string[];
   iterations: number;
+  /** Numbers of the iterations of the warm-up, which are left out of `iterations` and of all that is said. */
+  warm_up: number[];
   median_iteration_ns: number;
   wait_fraction: number | null;
   exposed_communication_fraction: number | null;

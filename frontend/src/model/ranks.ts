@@ -1,5 +1,6 @@
 /** What the page of a job draws: the order of its rows, cells and their shades, parts of each rank's time. */
 import type { JobCells, JobCollectiveDetail, JobCollectiveStats, RankJob } from "../api/types";
+import { formatRanges } from "../format/number";
 
 export const MEASURES = [
   [
@@ -198,6 +199,12 @@ export const PARTS: readonly RankPart[] = [
   { key: "copy", label: "Copies", about: "Copies and memsets, and no kernel." },
   { key: "idle", label: "Idle", about: "The GPU does nothing." },
 ];
+
+/** Behind how many iterations numbers are of: which others are of the warm-up; empty without any. */
+export const warmUpLeftOut = (numbers: readonly number[], before = ", "): string =>
+  numbers.length === 0
+    ? ""
+    : `${before}iteration${numbers.length === 1 ? "" : "s"} ${formatRanges(numbers)} (warm-up) left out`;
 
 type Time = Exclude<keyof RankJob["ranks"], "rank" | "host" | "coordinates" | "iterations" | "last">;
 

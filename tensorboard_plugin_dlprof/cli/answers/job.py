@@ -208,6 +208,8 @@ class Job(Struct):
     hosts: int | None
     gpus: list[str]
     iterations: int
+    warm_up: list[int]
+    """Numbers of the iterations of the warm-up, which are left out of ``iterations`` and of all that is said."""
     median_iteration_ns: Ns
     wait_fraction: Fraction | None
     exposed_communication_fraction: Fraction | None

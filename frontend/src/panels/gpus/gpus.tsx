@@ -18,7 +18,7 @@ import { devicesInUse, whyNoKernels } from "../../model/headline";
 import { partKinds } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
 import { isWarmUp, segmentsOf, typicalNumbers, type BarSegment } from "../../model/step";
-import { rankLabel } from "../../model/ranks";
+import { rankLabel, warmUpLeftOut } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { CompareRanks } from "../ranks/compare_ranks";
 import { GpusBand, meanInWords } from "./gpus_band";
@@ -84,15 +84,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   return (
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
-      {job !== null && (
-        <Ranks
-          job={job}
-          marked={diagnosis?.marked ?? true}
-          warmUp={job.iterations_by_number.iteration.filter(
-            (each) => diagnosis !== null && isWarmUp(each, diagnosis, data),
-          )}
-        />
-      )}
+      {job !== null && <Ranks job={job} marked={diagnosis?.marked ?? true} />}
       {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       {job === null && query.data !== null && query.error === null && (
         <CompareRanks rank={rank} world={world} offer={query.data.offer} reload={query.reload} />
@@ -110,8 +102,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                   <span>
                     {diagnosis.marked ? meanInWords(diagnosis) : "first to last GPU work"},{" "}
                     {formatDuration(diagnosis.mean.wall_ns)}
-                    {leftOut.length > 0 &&
-                      `; iteration${leftOut.length === 1 ? "" : "s"} ${formatRanges(leftOut)} (warm-up) left out`}
+                    {warmUpLeftOut(leftOut, "; ")}
                   </span>
                 )}
                 <span>kernels ran, of {formatDuration(wall)}</span>

@@ -2,13 +2,13 @@
 import type { RankJob } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Panel } from "../../components/panel";
-import { formatCount, formatRanges, UNKNOWN } from "../../format/number";
+import { formatCount, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact, unitOf } from "../../format/time";
 import { withUnit } from "../../format/unit";
 import { useOneStop } from "../../components/walking";
 import { useUrl } from "../../frame/url";
-import { barRows, meanOf, PARTS, partsOf, rankLabel, spreadOfParts } from "../../model/ranks";
+import { barRows, meanOf, PARTS, partsOf, rankLabel, spreadOfParts, warmUpLeftOut } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 
 const WAYS = [
@@ -22,11 +22,9 @@ const FEW_ROWS = 16;
 interface RankBarsProps {
   job: RankJob;
   marked: boolean;
-  /** Iterations that other means of the page leave out. */
-  warmUp: readonly number[];
 }
 
-export function RankBars({ job, marked, warmUp }: RankBarsProps) {
+export function RankBars({ job, marked }: RankBarsProps) {
   const way = chosenOf(WAYS, useUrl()["ranks.bars"]);
   const rows = barRows(job);
   const longest = Math.max(...rows.map((row) => meanOf(job, row, "window_ns") ?? 0), 1);
@@ -37,7 +35,7 @@ export function RankBars({ job, marked, warmUp }: RankBarsProps) {
   return (
     <Panel
       title="Ranks"
-      about="The mean of all iterations of each rank, those of the warm-up among them, as in the sentence above and the tiles. High own delay and little waiting: this rank costs time. Much waiting: others cost it time."
+      about="The mean of the iterations of each rank, as in the sentence above and the tiles: without a warm-up. High own delay and little waiting: this rank costs time. Much waiting: others cost it time."
       tools={
         <Choice
           label="Bars show"
@@ -55,7 +53,7 @@ export function RankBars({ job, marked, warmUp }: RankBarsProps) {
             </li>
           ),
         )}
-        <li class="muted">{spanOf(job, marked, warmUp)}</li>
+        <li class="muted">{spanOf(job, marked)}</li>
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
@@ -69,7 +67,7 @@ export function RankBars({ job, marked, warmUp }: RankBarsProps) {
 }
 
 /** Of what the bars are. */
-function spanOf(job: RankJob, marked: boolean, warmUp: readonly number[]): string {
+function spanOf(job: RankJob, marked: boolean): string {
   const known = job.ranks.rank.map((_, row) => meanOf(job, row, "window_ns")).filter((ns) => ns !== null);
   const [least, most] = [Math.min(...known), Math.max(...known)].map((ns) => formatDuration(ns));
   const span = known.length === 0 ? "" : `: ${least === most ? least : `${least} to ${most}`}`;
@@ -77,13 +75,9 @@ function spanOf(job: RankJob, marked: boolean, warmUp: readonly number[]): strin
   if (count === 0) return `first to last GPU work${span}`;
   if (!marked) return `all that was recorded${span}`;
   if (count === 1) return `the iteration${span}`;
-  return [
-    fewest === count ? `mean of all ${formatCount(count)} iterations` : "mean of the iterations that each rank has",
-    warmUp.length === 0
-      ? ""
-      : `, iteration${warmUp.length === 1 ? "" : "s"} ${formatRanges(warmUp)} (warm-up) included`,
-    span,
-  ].join("");
+  const of =
+    fewest === count ? `mean of ${formatCount(count)} iterations` : "mean of the iterations that each rank has";
+  return `${of}${warmUpLeftOut(job.warm_up)}${span}`;
 }
 
 interface BarsProps {

@@ -3,13 +3,13 @@ import type { RankJob } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCount, formatCounted, formatRanges, withoutSteps } from "../../format/number";
+import { formatCount, formatCounted, withoutSteps } from "../../format/number";
 import { Headline } from "../../components/sentence";
 import { typeset } from "../../format/sentence";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useUrl } from "../../frame/url";
-import { hasUnmatched, isAllMatched, rankLabel } from "../../model/ranks";
+import { hasUnmatched, isAllMatched, rankLabel, warmUpLeftOut } from "../../model/ranks";
 import { Collectives } from "./collectives";
 import { HeatMap } from "./heat_map";
 import { Matrix } from "./matrix";
@@ -24,20 +24,15 @@ interface RanksProps {
   marked: boolean;
 }
 
-interface VerdictProps extends RanksProps {
-  /** Iterations that other means of the page leave out; those of the job are of all. */
-  warmUp: readonly number[];
-}
-
-export function Ranks({ job, marked, warmUp }: VerdictProps) {
+export function Ranks({ job, marked }: RanksProps) {
   return (
     <>
-      <Verdict job={job} marked={marked} warmUp={warmUp} />
+      <Verdict job={job} marked={marked} />
       <Tiles job={job} marked={marked} />
       <Findings job={job} marked={marked} />
       {/* Of one iteration, the bars below say all that its column would. */}
       {job.iterations > 1 && <HeatMap job={job} />}
-      <RankBars job={job} marked={marked} warmUp={warmUp} />
+      <RankBars job={job} marked={marked} />
       <Collectives job={job} />
       <div class="rank-pair">
         <Matrix job={job} />
@@ -48,7 +43,7 @@ export function Ranks({ job, marked, warmUp }: VerdictProps) {
   );
 }
 
-function Verdict({ job, marked, warmUp }: VerdictProps) {
+function Verdict({ job, marked }: RanksProps) {
   const { verdict } = job;
   const links = useOneStop<HTMLParagraphElement>();
   const rankName = (rank: number): string => rankLabel(job, rank).toLowerCase();
@@ -62,7 +57,7 @@ function Verdict({ job, marked, warmUp }: VerdictProps) {
     job.hosts === null ? "" : formatCounted(job.hosts, "host"),
     job.gpus.join(", "),
     shape,
-    marked ? `${formatCounted(job.iterations, "iteration")}${included(warmUp)}` : "no iterations marked",
+    marked ? `${formatCounted(job.iterations, "iteration")}${warmUpLeftOut(job.warm_up)}` : "no iterations marked",
   ];
   // What the verdict rests on follows its first sentence.
   const [, headline = verdict.sentence, reasons = ""] = /^(.+?\.)\s+([A-Z].*)$/su.exec(verdict.sentence) ?? [];
@@ -112,9 +107,6 @@ function Verdict({ job, marked, warmUp }: VerdictProps) {
   );
 }
 
-const included = (warmUp: readonly number[]): string =>
-  warmUp.length === 0 ? "" : `, iteration${warmUp.length === 1 ? "" : "s"} ${formatRanges(warmUp)} (warm-up) included`;
-
 /** What to change; the first finding repeats the verdict, of which only its advice is shown. */
 function Findings({ job, marked }: RanksProps) {
   const { verdict } = job;
@@ -148,7 +140,7 @@ function Tiles({ job, marked }: RanksProps) {
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
   const base =
-    job.iterations > 1 ? `mean of the ranks in all ${formatCount(job.iterations)} iterations` : "mean of the ranks";
+    job.iterations > 1 ? `mean of the ranks in ${formatCount(job.iterations)} iterations` : "mean of the ranks";
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
