@@ -50,7 +50,7 @@ _OTHERS = (
     "SELECT max((busy_ns - kernel_ns) * 1.0 / busy_ns) FROM ext_device_times "
     "WHERE aggr_id = :aggregation AND domain_id = :domain AND busy_ns > 0"
 )
-"""How much of a GPU's busy time is more than all kernels that the iterations launched on it took: these cannot cover it."""
+"""How much of a GPU's busy time the kernels that the iterations launched on it cannot cover, as all took less."""
 
 
 class _Running(NamedTuple):
@@ -66,8 +66,8 @@ class _Running(NamedTuple):
 
 
 def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: PageRequest) -> str:
-    """The way from the sum of a table's kernel times to the GPU time of the Iteration Summary; empty if they are the
-    same, for tables of anything else, and where more kernels would be read than for a page."""
+    """The way from the sum of a table's kernel times to the GPU time of the Iteration Summary, or what else kept GPUs
+    busy; empty if they are the same, for tables of anything else, and where more kernels would be read than for a page."""
     values = {"aggregation": scope.aggregation, "domain": scope.domain}
     if table in TABLES:
         values["iteration"] = int(request.links[ITERATION_LINK])
