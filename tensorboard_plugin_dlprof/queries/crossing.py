@@ -67,7 +67,7 @@ class _Running(NamedTuple):
 
 def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: PageRequest) -> str:
     """The way from the sum of a table's kernel times to the GPU time of the Iteration Summary, or what else kept GPUs
-    busy; empty if they are the same, for tables of anything else, and where more kernels would be read than for a page."""
+    busy. Empty if they are the same, for other tables, and where more kernels would be read than for a page."""
     values = {"aggregation": scope.aggregation, "domain": scope.domain}
     if table in TABLES:
         values["iteration"] = int(request.links[ITERATION_LINK])
