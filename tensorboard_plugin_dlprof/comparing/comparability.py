@@ -33,6 +33,14 @@ def is_other_device(a: Side, b: Side) -> bool:
     return bool(left and right and left != right)
 
 
+NO_OP = "kernels in no op"
+
+
+def nets_kernels(a: Side, b: Side) -> bool:
+    """Whether kernels in no op count together: another device has others, so that what one loses another gains."""
+    return is_other_device(a, b) and not are_kernels_compared(a, b)
+
+
 def share_without_op(side: Side) -> float:
     """Share of the kernel time outside of all ops; 0 without kernels."""
     kernel_ns = side.total("kernel_ns")
@@ -114,7 +122,8 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
         yield (
             f"The GPUs differ: {_devices(left)} against {_devices(right)}. A change is one of device and code together."
         )
-        yield from _in_no_op(a, b, rows)
+        if nets_kernels(a, b):
+            yield from _in_no_op(rows)
     if left.devices_in_use != right.devices_in_use:
         yield (
             f"A uses {_gpus(left)}, B {_gpus(right)}: times of kernels are means of one GPU, and the work of each may "
@@ -144,10 +153,8 @@ _MAKES_UP = 2
 """Times the change of all kernels in no op: what one of them changes by beyond that, others make up for."""
 
 
-def _in_no_op(a: Side, b: Side, rows: Iterable[Row]) -> Iterator[str]:
+def _in_no_op(rows: Iterable[Row]) -> Iterator[str]:
     """What became of all kernels in no op, where rows of one name each tell more than there is."""
-    if are_kernels_compared(a, b):
-        return
     changes = [row.change_ns for row in rows if (row.a or row.b) and is_in_no_op(row)]
     whole = sum(changes)
     if changes and max(map(abs, changes)) > _MAKES_UP * abs(whole):
@@ -195,7 +202,7 @@ def other_work(rows: Sequence[Row]) -> str:
         f"he inputs of {larger} are {'at least' if found.is_least else 'about'} {many_times(size, 2)} as large{where}, "
         f"so B does {'more' if found.ratio > 1 else 'less'} work per call."
     )
-    each = _by_input(found)
+    each = _by_input(found, sum(row.b_ns for row in rows if row.b))
     return f"{each}: t{inputs}" if each else f"T{inputs}"
 
 
@@ -203,8 +210,9 @@ _LEAST_BY_INPUT = 0.05
 """The ratio of the inputs is not known better."""
 
 
-def _by_input(found: _Larger) -> str:
-    """How much kernel time B takes for as much input, of the ops that both have; empty where that is not known."""
+def _by_input(found: _Larger, whole_ns: int) -> str:
+    """How much kernel time B takes for as much input, and in which part of its ``whole_ns``, unless in all; empty where
+    that is not known."""
     a_ns, b_ns = sum(row.a_ns for row in found.rows), sum(row.b_ns for row in found.rows)
     if not a_ns or not b_ns:
         return ""
@@ -219,7 +227,8 @@ def _by_input(found: _Larger) -> str:
         how = f"no {'more' if found.ratio > 1 else 'less'}"
     else:
         how += "the same"
-    return f"B takes {how} kernel time for each input element"
+    where = f" in ops with {share(b_ns / whole_ns)} of its kernel time" if b_ns < whole_ns else ""
+    return f"B takes {how} kernel time for each input element{where}"
 
 
 def _inputs_of_b(rows: Iterable[Row]) -> _Larger | None:

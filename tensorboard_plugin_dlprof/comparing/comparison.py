@@ -136,7 +136,7 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
         a_ns=sum(row.a_ns for row in rows),
         b_ns=sum(row.b_ns for row in rows),
         rows=rows,
-        groups=groups_of(rows, of_kernels),
+        groups=groups_of(rows, of_kernels, comparability.nets_kernels(left, right)),
         parts=[] if per == "call" else parts_table(left, right),
         left_out=left_out,
         replacements=replacements(matches),

@@ -10,6 +10,7 @@ import msgspec
 from tensorboard_plugin_dlprof.classify.directions import direction_in_words
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.comparing.attribution import MOST_TESTED, Row, estimate_of
+from tensorboard_plugin_dlprof.comparing.comparability import NO_OP, is_in_no_op
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op
 
@@ -56,6 +57,11 @@ class Group(msgspec.Struct):
         return sum(row.change_ns for row in self.rows)
 
     @property
+    def is_cause(self) -> bool:
+        """Whether it is more than what times of kernels that run at once add up to."""
+        return self.rows[0].kind != "overlap"
+
+    @property
     def a(self) -> list[Op]:
         """The ops of A."""
         return [op for row in self.rows for op in row.a]
@@ -72,16 +78,20 @@ class Group(msgspec.Struct):
         return (a, b) if self.is_counted and (a or b) else (None, None)
 
 
-def groups_of(rows: Iterable[Row], of_kernels: bool) -> list[Group]:
+def groups_of(rows: Iterable[Row], of_kernels: bool, nets: bool) -> list[Group]:
     """The groups of all rows, in the order of the program.
 
     Args:
         rows: of a comparison, in the order of the program.
         of_kernels: whether they stand for kernels of whole programs, of which each name is a group.
+        nets: whether all kernels in no op are one group.
     """
     groups: dict[str, Group] = {}
     for row in rows:
-        name, direction = (row.name, "") if of_kernels else _pattern_of(row)
+        if nets and (row.a or row.b) and is_in_no_op(row):
+            name, direction = NO_OP.capitalize(), ""
+        else:
+            name, direction = (row.name, "") if of_kernels else _pattern_of(row)
         key = f"{name} {direction}" if row.a or row.b else f"{name} ({row.kind})"
         groups.setdefault(key, Group(key, name, direction, [])).rows.append(row)
     result = list(groups.values())

@@ -9,16 +9,13 @@ from typing import Literal, TypedDict
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.comparing.attribution import Row
-from tensorboard_plugin_dlprof.comparing.comparability import are_kernels_compared, is_in_no_op, is_other_device
+from tensorboard_plugin_dlprof.comparing.comparability import NO_OP, is_in_no_op, nets_kernels
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.words import duration
 
 _LARGE_SHARE = 0.2
 """Of the change, from which a row is named as its reason."""
-
-_NOT_OF_IT = 1.5
-"""Of the change, from which a row that others make up for is told apart."""
 
 _LITTLE, _MOSTLY = 0.1, 0.5
 """Shares of kernel time on matrix units, between which ops have moved to them."""
@@ -27,32 +24,24 @@ _LITTLE, _MOSTLY = 0.1, 0.5
 def changes_by_kind(comparison: Comparison) -> list[tuple[str, int]]:
     """The change of each op type, and of each part of the time without kernels (ns)."""
     sums: dict[str, int] = defaultdict(int)
-    nets = _nets_kernels(comparison)
+    nets = nets_kernels(comparison.a, comparison.b)
     for row in comparison.rows:
         if row.kind != "overlap":
             sums[kind_of(row, nets)] += row.change_ns
     return list(sums.items())
 
 
-def _nets_kernels(comparison: Comparison) -> bool:
-    """Whether kernels in no op count together: another device has others, so that what one loses another gains."""
-    sides = comparison.a, comparison.b
-    return is_other_device(*sides) and not are_kernels_compared(*sides)
-
-
-def kind_of(row: Row, nets_kernels: bool = False) -> str:
+def kind_of(row: Row, nets: bool = False) -> str:
     """The op type of a row, or what the part of the time is called within a sentence."""
     if not row.a and not row.b:
         return _PLACES.get(row.name, f"{row.name[:1].lower()}{row.name[1:]}")
-    if nets_kernels and is_in_no_op(row):
-        return _NO_OP
+    if nets and is_in_no_op(row):
+        return NO_OP
     op_type = (row.b or row.a)[0].op_type
     if op_type == RANGE_TYPE:
         return f"`{row.name}`"
     return f"`{row.name if row.kind.startswith('kernel') or not op_type else op_type}`"
 
-
-_NO_OP = "kernels in no op"
 
 _PLACES = {
     "Data loader": "the data loader",
@@ -71,14 +60,14 @@ def main_change(comparison: Comparison, inside: bool = False) -> str:
     if largest is None:
         return ""
     name, part = largest
-    if abs(part) > _NOT_OF_IT * abs(change):
-        text = f"{name} alone takes {duration(abs(part))} {'more' if part > 0 else 'less'}"
-    elif name.startswith("`"):
-        text = f"{duration(abs(part))} of it is {name}"
-    else:
-        text = f"{duration(abs(part))} of it {'' if inside else 'is '}in {name}"
-    text += _how(comparison, name)
-    return f", {text}" if inside else f" {text[0].upper()}{text[1:]}."
+    where = f"in {_place(comparison, name)}"
+    size = duration(abs(part))
+    if abs(part) <= abs(change):
+        return f", {size} of it {where}" if inside else f" {size} of it is {where}."
+    # What makes up for it is told too, since more than all is no part.
+    more, less = ("more", "less") if part > 0 else ("less", "more")
+    text = f"{size} {more} {where}{',' * (', ' in where)} and {duration(abs(part - change))} {less} elsewhere"
+    return f", {text}" if inside else f" It is {text}."
 
 
 def _largest(comparison: Comparison) -> tuple[str, int] | None:
@@ -118,19 +107,23 @@ def named(comparison: Comparison) -> Named | None:
     return None
 
 
-def _how(comparison: Comparison, name: str) -> str:
-    """What else is known of a group's ops: that one side has none of them, or that they moved to matrix units."""
-    nets = _nets_kernels(comparison)
+def _place(comparison: Comparison, name: str) -> str:
+    """What ``kind_of`` names, within a sentence, with what else is known of it: that one side has none of its ops, or
+    that they moved to matrix units."""
+    nets = nets_kernels(comparison.a, comparison.b)
     rows = [row for row in comparison.rows if kind_of(row, nets) == name]
     of_a, of_b = [op for row in rows for op in row.a], [op for row in rows for op in row.b]
     if not of_a and not of_b:
-        return ""
+        return name
+    # The table has ops of a type by their path.
+    is_type = any(op.associated and name == f"`{op.op_type}`" for op in of_b or of_a)
+    place = f"ops of type {name}" if is_type else name
     if not of_a or not of_b:
-        return f", which only {'A' if of_a else 'B'} has"
+        return f"{place}, which only {'A' if of_a else 'B'} has"
     before, after = _tensor_core_share(of_a), _tensor_core_share(of_b)
     if before is None or after is None or not (before < _LITTLE and after > _MOSTLY):
-        return ""
-    return f", which now runs on {comparison.matrix_unit}s"
+        return place
+    return f"{place}, which now run{'' if is_type else 's'} on {comparison.matrix_unit}s"
 
 
 def _tensor_core_share(ops: Sequence[Op]) -> float | None:

@@ -9,7 +9,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.comparing.as_json import group_json, interval, is_changed, replacement_json, row_json
 from tensorboard_plugin_dlprof.comparing.attribution import Row
-from tensorboard_plugin_dlprof.comparing.comparability import are_kernels_compared
+from tensorboard_plugin_dlprof.comparing.comparability import are_kernels_compared, nets_kernels
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.groups import Group, groups_of
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
@@ -61,7 +61,15 @@ def _table(name: str, key: str, *columns: Column) -> Table:
         default_sort="-size_ns",
         columns=(
             *columns,
-            _column(("size_ns", "Size of Change", "duration_ns", "The change without its sign."), hidden=True),
+            _column(
+                (
+                    "size_ns",
+                    "Size of Change",
+                    "duration_ns",
+                    "The change without its sign; empty for overlap and boundaries, which no op causes.",
+                ),
+                hidden=True,
+            ),
         ),
     )
 
@@ -107,7 +115,7 @@ COMPARE = _table(
     "compare",
     "row",
     _column(("name", "What", "path", "Path of the op, or a part of the time without kernels."), searchable=True),
-    _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty.")),
+    _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty."), tier=1),
     _column(_CHANGE),
     _column(_PERCENT),
     _column(_A),
@@ -138,7 +146,7 @@ GROUPS = _table(
         ),
         searchable=True,
     ),
-    _column(("direction", "Direction", "text", "The pass of the network: forward or backward.")),
+    _column(("direction", "Direction", "text", "The pass of the network: forward or backward."), tier=1),
     _column(_CHANGE),
     _column(
         (
@@ -267,14 +275,16 @@ def rows_of_tables(comparison: Comparison) -> dict[str, tuple[list[str], Iterato
 
 def _of_one_side(comparison: Comparison) -> list[Group]:
     rows = (row for row in comparison.rows if row.kind in ("gone", "new"))
-    return groups_of(rows, are_kernels_compared(comparison.a, comparison.b))
+    sides = comparison.a, comparison.b
+    return groups_of(rows, are_kernels_compared(*sides), nets_kernels(*sides))
 
 
 def _values(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[Sequence[Value]]:
     keys = [column.key for column in table.columns]
     for row in rows:
         row["change_ns"] = row["b_ns"] - row["a_ns"]
-        row["size_ns"] = abs(row["change_ns"])
+        # What adds up to no more than the rest of the time is behind all that is a cause.
+        row["size_ns"] = None if row.get("kind") == "overlap" else abs(row["change_ns"])
         row["change_fraction"] = row["change_ns"] / row["a_ns"] if row["a_ns"] > 0 else None
         yield [row[key] for key in keys]
 

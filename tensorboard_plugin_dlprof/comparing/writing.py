@@ -157,7 +157,9 @@ def _title(comparison: Comparison) -> str:
 
 
 def _largest(comparison: Comparison, top: int) -> list[Group]:
-    return heapq.nlargest(top, comparison.groups, key=lambda one: (abs(one.change_ns), -one.rows[0].position))
+    return heapq.nlargest(
+        top, comparison.groups, key=lambda one: (one.is_cause, abs(one.change_ns), -one.rows[0].position)
+    )
 
 
 def _more(comparison: Comparison, top: int) -> list[str]:

@@ -132,3 +132,15 @@ def test_ops_are_not_counted_where_both_sides_tell_them_apart_otherwise() -> Non
     assert group.counts == (None, None)
     (twice,) = (one for one in compare([a], [recording([op("m/linear", 300, calls=300)])]).groups if one.a)
     assert twice.counts == (1, 1)
+
+
+def test_overlap_is_behind_all_that_is_a_cause() -> None:
+    """Kernels that run at once take 600 ns less than they add up to in A: nothing that could be mended."""
+    a = recording([op("/m/a", 1000)], iterations=[500], parts={"compute_other": 400, "launching": 100})
+    b = recording([op("/m/a", 990)], iterations=[1100], parts={"compute_other": 1000, "launching": 100})
+    comparison = compare([a], [b])
+    columns, rows = rows_of_tables(comparison)["compare_groups"]
+    sizes = {row[0]: row[columns.index("size_ns")] for row in rows}
+    assert sizes == {"/m/a": 10, "Overlap and boundaries": None, "Launching": 0}
+    told = text([(comparison, [])], 3)
+    assert told.index("/m/a") < told.index("Launching") < told.index("Overlap and boundaries")

@@ -357,14 +357,22 @@ interface NotesProps {
 
 /** What the times of the table are, what it leaves out, and how many changes are more than noise. */
 function Notes({ comparison, of }: NotesProps) {
-  const { ops_without_gpu_time: without } = comparison;
+  const { ops_without_gpu_time: without, order } = comparison;
+  const overlap = order.kind.includes("overlap")
+    ? "Overlap and boundaries, the last row, is no cause: it is the time while kernels run less the times of kernels."
+    : "";
   const hidden =
     without === 0
       ? ""
       : `${formatCounted(without, "op")} without kernels on either side ${without === 1 ? "is" : "are"} not listed, nor counted among ops and calls.`;
   return (
     <p class="muted compare-about">
-      {[noiseIn(comparison, of), "Times of ops are those of their kernels, without copies and memsets.", hidden]
+      {[
+        noiseIn(comparison, of),
+        "Times of ops are those of their kernels, without copies and memsets.",
+        overlap,
+        hidden,
+      ]
         .filter(Boolean)
         .join(" ")}
     </p>

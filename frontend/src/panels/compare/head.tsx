@@ -98,7 +98,7 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
 }
 
 /** Before a number that only some rows of the table below add up to, and behind it. */
-const OF_SOME = /(?<=^|[ ,]|alone takes )\d[\d.,]* \S+(?= of it (?:is|in) )|(?<= alone takes )\d[\d.,]* \S+/;
+const OF_SOME = /(?<=^|[ ,])\d[\d.,]* \S+(?= of it (?:is )?in | (?:more|less) in (?!total))/;
 
 /** The headline, in which a click on the number of what it names shows the rows that add up to it. */
 function LinkedHeadline({ text, named }: { text: string; named: CompareResponse["named"] }) {
