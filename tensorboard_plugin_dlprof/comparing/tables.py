@@ -115,7 +115,7 @@ COMPARE = _table(
     "compare",
     "row",
     _column(("name", "What", "path", "Path of the op, or a part of the time without kernels."), searchable=True),
-    _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty."), tier=1),
+    _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty.")),
     _column(_CHANGE),
     _column(_PERCENT),
     _column(_A),
@@ -146,7 +146,7 @@ GROUPS = _table(
         ),
         searchable=True,
     ),
-    _column(("direction", "Direction", "text", "The pass of the network: forward or backward."), tier=1),
+    _column(("direction", "Direction", "text", "The pass of the network: forward or backward.")),
     _column(_CHANGE),
     _column(
         (
@@ -155,7 +155,8 @@ GROUPS = _table(
             "fraction",
             "Change over the whole change; below 0 for what goes the other way. "
             "Empty where changes largely cancel out.",
-        )
+        ),
+        tier=1,
     ),
     _column(_PERCENT),
     _column(_A),

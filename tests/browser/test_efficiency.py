@@ -122,9 +122,10 @@ def test_what_dlprofs_own_data_gives(page: Page, tensorboard: TensorBoard) -> No
     expect(plot(page).locator(".dot")).to_have_count(3)
     expect(causes(page)).to_contain_text("FP32 tensors")
     expect(panel(page, "Not Known Here")).to_contain_text("neither registers nor shared memory")
-    rows = page.get_by_role("grid", name="Ops by Possible Gain").locator("tbody tr")
+    # What the convolutions could gain is not known, and they take most of the time.
+    rows = page.get_by_role("grid", name="Ops by Kernel Time").locator("tbody tr")
     expect(rows).to_have_count(7)
-    expect(rows.first).to_contain_text("linear")
+    expect(rows.first).to_contain_text("conv2d")
     rows.first.locator("td").first.click()
     expect(
         page.locator(".side-column, .efficiency-row").locator(".rate-meter", has_text="Occupancy, theoretical")
@@ -268,7 +269,8 @@ def test_a_group_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
     expect(row).to_have_attribute("aria-selected", "true")
     name = f"{name_of(group['name'])} {group['direction']}"
     shown = page.get_by_role("complementary", name=f"{name} ×{group['ops']:,}")
-    expect(shown).to_be_in_viewport(ratio=1)
+    # But for a part of a pixel.
+    expect(shown).to_be_in_viewport(ratio=0.99)
     expect(row).to_be_in_viewport()
     expect(panel(page, "Whole Network")).to_have_count(1)
     expect(shown).to_contain_text(f"{group['ops']:,} ops alike.")

@@ -304,4 +304,6 @@ def test_totals_are_of_what_passes_the_filters(amp: Path) -> None:
         rows, sums = rows_of(amp, table, filters=filters)
         assert sums["gpu_time_ns"] == sum(whole(row, "gpu_time_ns") for row in rows) > 0
         assert sums["calls"] == sum(whole(row, "calls") for row in rows)
+    rows, sums = rows_of(amp, "op_paths")
+    assert sums["kernel_time_ns"] == sum(whole(row, "kernel_time_ns") for row in rows if row["kernel_time_ns"]) > 0
     assert rows_of(amp, "iterations")[1] == {}

@@ -404,15 +404,15 @@ describe("precisions", () => {
 });
 
 describe("what was computed while kernels ran", () => {
-  const rates = { mfu_fraction: 0.2, flops_per_second: 2e12, product_flops: 1, measured_fraction: 1, peaks: [] };
+  const rates = { mfu_fraction: 0.2, flops_per_second: 2e12, product_flops: 4e9, measured_fraction: 1, peaks: [] };
   const said = (changes: Partial<EfficiencyResponse>, kernels: number | null): string =>
-    efficiencySentence({ ...rates, ...changes }, 1, "Tensor Core", kernels)
+    efficiencySentence({ ...rates, ...changes }, 1, "Tensor Core", kernels, 1)
       .map(({ text }) => text)
       .join("");
 
   it("is the second share of the sentence", () => {
     expect(whileKernels(rates, 0.5)).toEqual({ share: 0.4, rate: 4e12, able: 1e13 });
-    expect(said({}, 0.5)).toContain("40.0 % counting kernel time alone");
+    expect(said({}, 0.5)).toContain("40.0 % over 1.00 ms of kernel time");
     expect(whileKernels(rates, 1)).toEqual({ share: 0.2, rate: 2e12, able: 1e13 });
   });
   it("is a rate alone where the peak is not known, and nothing where shapes cover too little", () => {
@@ -460,23 +460,33 @@ describe("the sentence about efficiency", () => {
     measured_fraction: 1,
     peaks: [peak],
   };
-  const said = (changes: Partial<EfficiencyResponse>, gpus = 1, kernels: number | null = null): string =>
-    efficiencySentence({ ...rates, ...changes }, gpus, "Tensor Core", kernels)
+  const said = (
+    changes: Partial<EfficiencyResponse>,
+    gpus = 1,
+    kernels: number | null = null,
+    iterations = 1,
+  ): string =>
+    efficiencySentence({ ...rates, ...changes }, gpus, "Tensor Core", kernels, iterations)
       .map(({ text }) => text)
       .join("");
 
   it("names numerator and denominator", () => {
-    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute (4.00 of 16.0 TFLOP/s).");
+    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute (4.00 of 16.0 TFLOP/s over 2.00 s).");
     expect(said({}, 2)).toContain("what the GPUs could");
     // The peak by its name, where it is one.
     const fp32 = { ...peak, per_second: 16e12 };
     const fp16 = { ...peak, unit: "matrix", precision: "fp16", per_second: 16e12 } as const;
-    expect(said({ peaks: [fp32] })).toBe("The model used 25.0 % of the GPU's FP32 peak (4.00 of 16.0 TFLOP/s).");
+    expect(said({ peaks: [fp32] })).toBe(
+      "The model used 25.0 % of the GPU's FP32 peak (4.00 of 16.0 TFLOP/s over 2.00 s).",
+    );
     expect(said({ peaks: [{ ...fp32, per_second: 8e12 }] }, 2)).toContain("of the GPUs' FP32 peak");
     expect(said({ peaks: [fp16] })).toContain("of the GPU's FP16 Tensor Core peak");
     expect(said({ peaks: [fp16, { ...fp16, precision: "bf16" }] })).toContain("of the GPU's 16-bit Tensor Core peak");
     // The rates are those of the first share, not of that in kernel time.
-    expect(said({}, 1, 0.5)).toContain("(4.00 of 16.0 TFLOP/s); 50.0 % counting kernel time alone.");
+    expect(said({}, 1, 0.5)).toContain("(4.00 of 16.0 TFLOP/s over 2.00 s); 50.0 % over 1.00 s of kernel time.");
+    expect(said({}, 2, 0.5, 4)).toContain(
+      "(4.00 of 16.0 TFLOP/s over 500 ms an iteration); 50.0 % over 250 ms of kernel time a GPU.",
+    );
   });
 
   it("says of a rate compared with that is no peak that it is of a mix of them", () => {
@@ -494,7 +504,7 @@ describe("the sentence about efficiency", () => {
   it("says at least where shapes are missing", () => {
     expect(said({ measured_fraction: 0.5 })).toMatch(/^The model used at least 25.0 % of/);
     expect(said({ measured_fraction: 0.5, mfu_fraction: 0.0001, flops_per_second: 4e8 })).toBe(
-      "The model computed at least 400 MFLOP/s; the GPU could compute 4.00 TFLOP/s.",
+      "The model computed at least 400 MFLOP/s over 5 h 33 min; the GPU could compute 4.00 TFLOP/s.",
     );
   });
 
@@ -504,10 +514,10 @@ describe("the sentence about efficiency", () => {
 
   it("says why there is no share", () => {
     expect(said({ mfu_fraction: null })).toBe(
-      "The model computed 4.00 TFLOP/s; for some of it the precision, or whether it ran on Tensor Cores, is not known.",
+      "The model computed 4.00 TFLOP/s over 2.00 s; for some of it the precision, or whether it ran on Tensor Cores, is not known.",
     );
     expect(said({ mfu_fraction: null }, 1, 0.5)).toContain(
-      "4.00 TFLOP/s, 8.00 TFLOP/s counting kernel time alone; for some",
+      "4.00 TFLOP/s over 2.00 s, 8.00 TFLOP/s over 1.00 s of kernel time; for some",
     );
     expect(said({ mfu_fraction: null, peaks: [] })).toMatch(/; what the GPU could do is not known\.$/);
     expect(said({ mfu_fraction: null, product_flops: 0 })).toBe("How much was computed is not known.");

@@ -2,6 +2,7 @@
 import type { DashboardResponse, EfficiencyResponse } from "../api/types";
 import { formatCount, formatPart, formatScaled } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
+import { formatDuration } from "../format/time";
 import { devicesInUse, type Phrase } from "./headline";
 import { withGraphsNs } from "./kernel_time";
 import { precisionLabel } from "./precisions";
@@ -58,11 +59,27 @@ export function whileKernels(rates: Rates, kernels: number | null): WhileKernels
   };
 }
 
+/** The time that rates are over, of one of `iterations`, and the kernel time of a GPU that those while kernels run are over. */
+export function timesOfRates(rates: Rates, gpus: number, kernels: number | null, iterations: number): [string, string] {
+  const { product_flops: flops, flops_per_second: rate } = rates;
+  if (flops === null || rate === null || rate === 0) return ["", ""];
+  const ns = (1e9 * flops) / rate / Math.max(iterations, 1);
+  const over = `over ${formatDuration(ns)}${iterations > 1 ? " an iteration" : ""}`;
+  return [over, `over ${formatDuration(ns * (kernels ?? 1))} of kernel time${gpus > 1 ? " a GPU" : ""}`];
+}
+
 /**
- * "The model used 3.1 % of the GPU's 16-bit Tensor Core peak (31 of 989 TFLOP/s); 8.2 % counting kernel time alone." `gpus` are those
- * in use, `kernels` is all kernel time as a part of the time of the iterations on them: the page counts everything else in it, too.
+ * "The model used 3.1 % of the GPU's 16-bit Tensor Core peak (31 of 989 TFLOP/s over 20.4 ms an iteration); 8.2 % over 7.71 ms of
+ * kernel time." `gpus` are those in use, `kernels` is all kernel time as a part of the time of the iterations on them: the page counts
+ * everything else in it, too.
  */
-export function efficiencySentence(rates: Rates, gpus: number, unit: string, kernels: number | null): Phrase[] {
+export function efficiencySentence(
+  rates: Rates,
+  gpus: number,
+  unit: string,
+  kernels: number | null,
+  iterations: number,
+): Phrase[] {
   const { measured_fraction: measured } = rates;
   if (isMostlyUnknown(rates) && (rates.product_flops ?? 0) > 0)
     return [
@@ -75,6 +92,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, ker
   const device = gpus > 1 ? "GPUs" : "GPU";
   const running = whileKernels(rates, kernels);
   const able = attainable(rates);
+  const [over, overKernels] = timesOfRates(rates, gpus, kernels, iterations);
   const most = able === null ? null : formatScaled(able, "FLOP/s");
   const peak = peakName(rates, gpus, unit);
   if (mfu !== null && (atLeast === "" || mfu >= LEAST_SHARE))
@@ -85,9 +103,9 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, ker
         text:
           peak === "" ? ` of what the ${device} could compute` : ` of the ${gpus > 1 ? "GPUs'" : "GPU's"} ${peak} peak`,
       },
-      { text: able === null ? "" : ` (${formatPart(rate ?? 0, able, "FLOP/s")})` },
+      { text: able === null ? "" : ` (${formatPart(rate ?? 0, able, "FLOP/s")} ${over})` },
       ...(kernels !== null && isPart(kernels) && running.share !== null
-        ? inKernels("; ", formatShare(running.share))
+        ? inKernels("; ", formatShare(running.share), overKernels)
         : []),
       { text: "." },
     ];
@@ -99,7 +117,8 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, ker
   return [
     { text: `The model computed ${atLeast}` },
     { text: formatScaled(rate, "FLOP/s"), strong: true },
-    ...(kernels !== null && isPart(kernels) ? inKernels(", ", formatScaled(running.rate, "FLOP/s")) : []),
+    { text: ` ${over}` },
+    ...(kernels !== null && isPart(kernels) ? inKernels(", ", formatScaled(running.rate, "FLOP/s"), overKernels) : []),
     { text: `; ${most === null ? unknown : `the ${device} could compute ${most}.`}` },
   ];
 }
@@ -166,12 +185,12 @@ export function attainableAbout(rates: Rates, gpus: number, unit: string): strin
 }
 
 /** Whether kernels took a part of the time only, so that two shares differ. */
-const isPart = (kernels: number): boolean => kernels > 0 && kernels < 0.995;
+export const isPart = (kernels: number): boolean => kernels > 0 && kernels < 0.995;
 
-const inKernels = (before: string, text: string): Phrase[] => [
+const inKernels = (before: string, text: string, over: string): Phrase[] => [
   { text: before },
   { text, strong: true },
-  { text: " counting kernel time alone" },
+  { text: ` ${over}` },
 ];
 
 /** Which iterations are shown, if the server sends only the first ones; empty if it sends all. */

@@ -35,6 +35,9 @@ import { Grid } from "./grid";
 import { ColumnMenu, Pager } from "./table_bars";
 import { useOneStop } from "../walking";
 
+/** What rows without a time lack. */
+const TIMES = { gpu_time_ns: "GPU time", kernel_time_ns: "kernel time" } as const;
+
 interface DataTableProps {
   /** The table of the server, `ops`. */
   table: string;
@@ -66,8 +69,8 @@ interface DataTableProps {
   sort?: string;
   /** Whether the server knows why its rows do not use matrix units. */
   causes?: boolean;
-  /** Whether rows without GPU time are left out until the user asks for them, or for rows of some kind. */
-  timed?: boolean;
+  /** The time without which rows are left out until the user asks for them, or for rows of some kind. */
+  timed?: keyof typeof TIMES | undefined;
   /** How many rows are to come, where it is known. */
   rows?: number | undefined;
   /** Beside its title: how its rows are made. */
@@ -119,7 +122,8 @@ export function DataTable(props: DataTableProps) {
   const narrowed = state.search !== "" || filters.length > 0;
   const shows = `${name}.timeless`;
   // What took time in the baseline has none here, but a change.
-  const isTimed = props.timed === true && scope.onGpu && !narrowed && (url.base ?? "") === "";
+  const { timed } = props;
+  const isTimed = timed !== undefined && scope.onGpu && !narrowed && (url.base ?? "") === "";
   const leavesOut = isTimed && url[shows] !== "show";
   const asked = {
     profile,
@@ -131,7 +135,7 @@ export function DataTable(props: DataTableProps) {
     limit: state.size,
     sort: state.sort === "" ? (props.sort ?? "") : state.sort,
     search: state.search,
-    where: { ...state.where, ...(leavesOut ? { gpu_time_ns: ">0" } : {}), ...props.only },
+    where: { ...state.where, ...(isTimed && leavesOut ? { [timed]: ">0" } : {}), ...props.only },
     links: { ...links, ...baselineOf(table, url) },
   };
   const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));
@@ -234,7 +238,13 @@ export function DataTable(props: DataTableProps) {
         state={state}
         title={title}
         busy={loading}
-        empty={narrowed ? `No ${noun} match.` : timeless > 0 ? `No ${noun} took GPU time.` : props.empty}
+        empty={
+          narrowed
+            ? `No ${noun} match.`
+            : timeless > 0
+              ? `No ${noun} took ${TIMES[timed ?? "gpu_time_ns"]}.`
+              : props.empty
+        }
         widthOf={layout.widths(columns)}
         setWidth={layout.setWidth}
         measured={measured}
@@ -244,11 +254,11 @@ export function DataTable(props: DataTableProps) {
         selected={props.selected ?? state.row}
         onSelect={props.selectable === true ? select : undefined}
       />
-      {(timeless > 0 || (isTimed && !leavesOut)) && (
+      {isTimed && (timeless > 0 || !leavesOut) && (
         <p class="muted table-note">
           {leavesOut
-            ? `${formatCounted(timeless, noun.replace(/s$/, ""), noun)} without GPU time.`
-            : "Those without GPU time are listed, too."}{" "}
+            ? `${formatCounted(timeless, noun.replace(/s$/, ""), noun)} without ${TIMES[timed]}.`
+            : `Those without ${TIMES[timed]} are listed, too.`}{" "}
           <button
             type="button"
             class="link-button"

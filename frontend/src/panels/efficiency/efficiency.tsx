@@ -95,7 +95,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         </div>
       </OneStop>
       <div class="span-all gains-and-pane with-pane pane-in-sight">
-        <RankedOps rated={rated} gains={gains} />
+        <RankedOps rated={rated} gains={gains} by={rankOf(data, rates)} />
         {(op !== "" || inTable !== null) && <RowUse rates={rates} group={inTable} op={op} />}
       </div>
       <div class="span-all efficiency-last">
@@ -104,6 +104,17 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       </div>
     </div>
   );
+}
+
+/** By what groups of ops are ranked: a gain that is known for less than half of the kernel time would hide the rest of it. */
+function rankOf(
+  data: DashboardResponse,
+  { dots, peaks }: EfficiencyResponse,
+): "gain_ns" | "kernel_time_ns" | "gpu_time_ns" {
+  const kernels = kernelNs(data) ?? 0;
+  if ((data.kernel_time.graph.time_ns ?? 0) > kernels) return "gpu_time_ns";
+  const known = dots.reduce((sum, { kernel_ns: ns, gain_ns: gain }) => sum + (gain === null ? 0 : (ns ?? 0)), 0);
+  return peaks.length > 0 && 2 * known >= kernels ? "gain_ns" : "kernel_time_ns";
 }
 
 /** What the server answers are sums: with the times of so many iterations for one. */

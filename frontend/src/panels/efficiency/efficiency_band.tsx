@@ -17,6 +17,9 @@ import { devicesInUse } from "../../model/headline";
 import { formatPerIteration } from "../../format/time";
 import { kernelNs, withGraphsNs } from "../../model/kernel_time";
 
+/** Of the time of the iterations: from here on the sum of the times of kernels is visibly more. */
+const LEAST_OVERLAP = 1.005;
+
 /** The utilisation in a sentence, and how far it can be trusted. */
 export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const { product_flops: flops, measured_fraction: measured, gain_ns: gain } = rates;
@@ -26,7 +29,8 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const peak = attainableAbout(rates, gpus, data.matrix_unit);
   const iterations = data.performance.profiled_iterations ?? 0;
   const whole = withGraphsNs(data);
-  const computed = efficiencySentence(rates, gpus, data.matrix_unit, kernelsOfWall(data));
+  const running = kernelsOfWall(data);
+  const computed = efficiencySentence(rates, gpus, data.matrix_unit, running, iterations);
   // A rate of which no share is known is no answer.
   const instead =
     isUnknown(rates) || rates.mfu_fraction === null
@@ -69,6 +73,13 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
               .
             </span>
             {peak !== "" && <span>{peak}</span>}
+            {running !== null && running > LEAST_OVERLAP && (
+              <span>
+                Kernels overlap: kernel time, their sum, is{" "}
+                {formatPerIteration(whole / Math.max(gpus, 1), { iterations, summed: iterations })}
+                {gpus > 1 && " a GPU"}.
+              </span>
+            )}
             {isLowerBound(rates) && !isMostlyUnknown(rates) && (
               <span>A lower bound: shapes are known for {formatShare(measured)} of the time of such kernels.</span>
             )}

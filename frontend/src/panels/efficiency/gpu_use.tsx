@@ -16,9 +16,10 @@ import { formatCount, formatCounted, formatPart, formatScaled, significant, UNKN
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, formatMean, formatPerIteration, readableAndExact } from "../../format/time";
-import { isLowerBound, kernelsOfWall, whileKernels } from "../../model/efficiency_sentence";
+import { isLowerBound, isPart, kernelsOfWall, timesOfRates, whileKernels } from "../../model/efficiency_sentence";
 import { boundsOfRow } from "../../model/bounds";
 import { COLLECTIVE } from "../../model/families";
+import { devicesInUse } from "../../model/headline";
 import { splitPath } from "../../model/kernel_name";
 import { withGraphsNs } from "../../model/kernel_time";
 import { gainsInFewerBits, precisionLabel } from "../../model/precisions";
@@ -37,7 +38,7 @@ export function GpuUse({ data, rates, group }: GpuUseProps) {
     <Panel
       title={group === null ? "Whole Network" : title}
       summed="means"
-      about="Compute throughput is that of the sentence above, over kernel time. The others are means, weighted by kernel time, over the ops, or kernels, for which each value is known. Select a dot of the roofline or a row of the table to see an op, or all that are alike; the marks on the bars are the means of the network."
+      about="Compute throughput is that of the sentence above, over kernel time, or over the whole time where kernels overlap to more than that. The others are means, weighted by kernel time, over the ops, or kernels, for which each value is known. Select a dot of the roofline or a row of the table to see an op, or all that are alike; the marks on the bars are the means of the network."
       tools={
         group !== null && (
           <>
@@ -165,7 +166,10 @@ export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Ef
   const untold = (data.kernel_time.unknown.time_ns ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const all = withGraphsNs(data);
   const used = onUnits.time_ns;
-  const running = whileKernels(rates, kernelsOfWall(data));
+  const kernels = kernelsOfWall(data);
+  const running = whileKernels(rates, kernels);
+  const profiled = data.performance.profiled_iterations ?? 0;
+  const [over, overKernels] = timesOfRates(rates, devicesInUse(data).length, kernels, profiled);
   const { measured_fraction: measured } = rates;
   const network = whereKnown(comparable(rates.network), all);
   const { iterations, summed } = useScope();
@@ -195,9 +199,13 @@ export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Ef
         coverage={{
           ...coverageOf(rates.network, all),
           compute:
-            running.rate !== null || measured === null || measured === 0
-              ? ""
-              : `shapes cover ${formatShare(measured)} of the time of matrix multiplications`,
+            running.rate !== null
+              ? kernels !== null && isPart(kernels)
+                ? overKernels
+                : over
+              : measured === null || measured === 0
+                ? ""
+                : `shapes cover ${formatShare(measured)} of the time of matrix multiplications`,
         }}
       />
     </div>
@@ -327,7 +335,10 @@ function rateOrShare(
   const known =
     rate === null ? "" : share !== null && peak !== null ? formatPart(rate, peak, unit) : formatScaled(rate, unit);
   const [instead, below] = share === null ? [known, ""] : ["", known];
-  return { instead, value: [below, coverage].filter(Boolean).join(", ") };
+  return {
+    instead,
+    value: [below, coverage].filter(Boolean).join(", "),
+  };
 }
 
 /** What is not known is one line without a bar. */

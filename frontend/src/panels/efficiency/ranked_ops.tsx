@@ -54,6 +54,7 @@ const UNRATED = [
 /** The same of groups. */
 const GROUPED = [
   "name",
+  "gpu_time_ns",
   "gain_ns",
   "kernel_time_ns",
   "ops",
@@ -83,13 +84,17 @@ interface RankedOpsProps {
   rated: boolean;
   /** Whether it is known what the GPU could do with it. */
   gains: boolean;
+  /** By what groups are ranked: by what they could gain only where that is known for most of the time. */
+  by: keyof typeof RANKED;
 }
 
-export function RankedOps({ rated, gains }: RankedOpsProps) {
+/** Kernel time does not hold CUDA graphs recorded as a whole, of which the kernels are not known; GPU time does. */
+const RANKED = { gain_ns: "Possible Gain", kernel_time_ns: "Kernel Time", gpu_time_ns: "GPU Time" } as const;
+
+export function RankedOps({ rated, gains, by: rank }: RankedOpsProps) {
   const url = useUrl();
   const narrowed = Object.keys(url).filter((key) => OF_OPS.test(key));
   const by = url["eff.by"] === "none" || narrowed.length > 0 ? "none" : "path";
-  const ranked = gains ? "Possible Gain" : "Kernel Time";
   const grouping = (
     <Choice
       label="Group by"
@@ -108,13 +113,18 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
       key="path"
       table="op_paths"
       name="gains"
-      title={`Groups by ${ranked}`}
+      title={`Groups by ${RANKED[rank]}`}
       noun="groups"
       summed
       tools={grouping}
-      timed
-      first={GROUPED.filter((key) => (gains || !OF_PEAKS.has(key)) && (rated || !OF_SHAPES.has(key)))}
-      sort={gains ? "-gain_ns" : "-kernel_time_ns"}
+      timed={rank === "gpu_time_ns" ? rank : "kernel_time_ns"}
+      first={GROUPED.filter(
+        (key) =>
+          (gains || !OF_PEAKS.has(key)) &&
+          (rated || !OF_SHAPES.has(key)) &&
+          (rank === "gpu_time_ns" || key !== "gpu_time_ns"),
+      )}
+      sort={`-${rank}`}
       pageSize={10}
       selectable
       empty="No op of this aggregation did any work."
@@ -124,13 +134,13 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
       key="none"
       table="efficiency"
       name="eff"
-      title={`Ops by ${ranked}`}
+      title={`Ops by ${rank === "gain_ns" ? RANKED.gain_ns : RANKED.kernel_time_ns}`}
       noun="ops"
       summed
       tools={grouping}
       first={gains ? RATED : rated ? RATED.filter((key) => !OF_PEAKS.has(key)) : UNRATED}
-      // Where no gain is known, the longest ops come first.
-      {...(gains ? {} : { sort: "-kernel_ns" })}
+      // Where little of the gain is known, the longest ops come first.
+      {...(rank === "gain_ns" ? {} : { sort: "-kernel_ns" })}
       pageSize={10}
       selectable
       empty="No op of this aggregation launched a kernel."

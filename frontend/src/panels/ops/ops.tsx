@@ -158,7 +158,11 @@ export function Ops({ data }: { data: DashboardResponse }) {
               )
             }
             // DLProf's own tables are whole, and the row of a link is among those shown.
-            timed={(by === "path" || by === "op") && (row === undefined || numberOf(row, "gpu_time_ns") !== 0)}
+            timed={
+              (by === "path" || by === "op") && (row === undefined || numberOf(row, "gpu_time_ns") !== 0)
+                ? "gpu_time_ns"
+                : undefined
+            }
             {...(by === "none" ? { causes: true } : {})}
             {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
           />
