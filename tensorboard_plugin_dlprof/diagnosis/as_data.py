@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.diagnosis.answer import (
 from tensorboard_plugin_dlprof.diagnosis.culprit import headline_of
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
-from tensorboard_plugin_dlprof.diagnosis.windows import said
+from tensorboard_plugin_dlprof.diagnosis.windows import mean_said, said
 
 SCHEMA: Final = "dlprof-diagnosis-1"
 
@@ -83,6 +83,7 @@ def as_data(
             "left_out": list(typical.left_out),
             "why": list(typical.why),
             "said": said(typical, wall, numbers),
+            "mean_said": mean_said(typical, wall, numbers),
             "labels": [diagnosis.labels[typical.start], diagnosis.labels[typical.stop]] if wall else [],
         },
         "iterations": [

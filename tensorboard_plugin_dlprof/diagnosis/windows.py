@@ -237,13 +237,21 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
         sentences.append("There are two kinds of iterations, slow and fast; the mean is of both.")
     if "drift" in typical.why:
         sentences.append("Their length drifts.")
-    if few_make_the_mean(sum(wall_ns[position] for position in positions) // len(positions), median):
-        longest = max(positions, key=lambda position: wall_ns[position])
-        sentences.append(
-            f"Long ones make the mean: half take up to {short_duration(median)}, iteration {names[longest]} took "
-            f"{short_duration(wall_ns[longest])}."
-        )
-    return " ".join(sentences)
+    return " ".join(filter(None, (*sentences, mean_said(typical, wall_ns, names))))
+
+
+def mean_said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
+    """That few long iterations make the mean: the end of ``said``, whose arguments it has; empty where they do not."""
+    positions = typical.selected
+    walls = sorted(wall_ns[position] for position in positions)
+    median = max(_median(walls), 1) if walls else 1
+    if len(wall_ns) < 2 or not few_make_the_mean(sum(walls) // max(len(walls), 1), median):
+        return ""
+    longest = max(positions, key=lambda position: wall_ns[position])
+    return (
+        f"Long ones make the mean: half take up to {short_duration(median)}, iteration {names[longest]} took "
+        f"{short_duration(wall_ns[longest])}."
+    )
 
 
 def few_make_the_mean(mean_ns: int, median_ns: int) -> bool:

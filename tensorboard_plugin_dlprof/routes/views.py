@@ -30,7 +30,7 @@ NO_DIAGNOSIS: Mapping[str, Any] = MappingProxyType(
         "clock": {"unit": "ns", "base_ns": "0"},
         "devices": [],
         "lead_in": {},
-        "typical": {"start": 0, "stop": -1, "left_out": [], "why": [], "said": "", "labels": []},
+        "typical": {"start": 0, "stop": -1, "left_out": [], "why": [], "said": "", "mean_said": "", "labels": []},
         "iterations": [],
         "mean": {"iterations": 0, "selected": [], "wall_ns": 0, "devices": {}},
         "lower_bound": [],

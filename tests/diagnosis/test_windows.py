@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical, said
+from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical, mean_said, said
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,12 @@ def test_what_is_left_out_is_said() -> None:
 def test_a_mean_that_few_long_ones_make_is_said_to_be_one() -> None:
     """Spread too far for any to be left out: the mean is an iteration that nobody sees."""
     wall = (90_000, 160_000, 900_000, 70_000, 4_000_000, 150_000, 80_000)
-    sentences = said(Typical(0, 6, (), (), (0, 6)), wall, list("3456789"))
-    assert sentences.endswith("7 recorded. Long ones make the mean: half take up to 150 µs, iteration 7 took 4.00 ms.")
-    assert "Long" not in said(Typical(0, 5, (), (), (0, 5)), [10, 11, 12, 11, 10, 18], list("012345"))
+    spread = Typical(0, 6, (), (), (0, 6)), wall, list("3456789")
+    alone = mean_said(*spread)
+    assert alone == "Long ones make the mean: half take up to 150 µs, iteration 7 took 4.00 ms."
+    assert said(*spread).endswith(f"7 recorded. {alone}")
+    steady = Typical(0, 5, (), (), (0, 5)), [10, 11, 12, 11, 10, 18], list("012345")
+    assert (mean_said(*steady), "Long" in said(*steady)) == ("", False)
 
 
 def test_each_end_is_said_to_be_left_out_for_its_own_reasons() -> None:

@@ -527,6 +527,8 @@ export interface DiagnosedTypical {
   left_out: number[];
   why: string[];
   said: string;
+  /** The end of `said` that tells of a mean that few long iterations make; empty if none do. */
+  mean_said: string;
   labels: string[];
 }
 

@@ -8,17 +8,17 @@ interface CountedIterationsProps {
   data: DashboardResponse;
   diagnosis: Diagnosis;
   step: Step;
-  /** Leaves out of the sentence what stands beside it. */
-  shortened?: ((said: string) => string) | undefined;
+  /** Whether what stands beside it tells that few long ones make the mean. */
+  brief?: boolean;
 }
 
-export function CountedIterations({ data, diagnosis, step, shortened = (said) => said }: CountedIterationsProps) {
+export function CountedIterations({ data, diagnosis, step, brief = false }: CountedIterationsProps) {
   const { rows, proposal } = data.iterations;
   const [first, last] = [rows[0]?.iteration, rows.at(-1)?.stop_iteration];
   const besides = includedBesides(diagnosis);
   return (
     <>
-      {shortened(saidOf(diagnosis, step))}{" "}
+      {saidOf(diagnosis, step, brief)}{" "}
       {leavesOut(diagnosis, step) && first !== undefined && last !== undefined && (
         <Recount data={data} start={first} stop={last} label="Include what was left out" />
       )}

@@ -5,7 +5,7 @@ import { includedBesides, leavesOut, saidOf, spanOf } from "./answer";
 import { longestShown, medianNs } from "./iterations";
 
 const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
-const typical = { start: 1, stop: 3, left_out: [], why: ["warm_up"], said: "", labels: [] };
+const typical = { start: 1, stop: 3, left_out: [], why: ["warm_up"], said: "", mean_said: "", labels: [] };
 
 const of = (changes: Partial<typeof typical>, selected: number[]) => ({
   typical: { ...typical, ...changes },
@@ -25,8 +25,9 @@ describe("which iterations are counted", () => {
     const all = { start: 0, why: [], said: "Iterations 5 to 8: 4 of 4 recorded." };
     expect(saidOf(of(all, [0, 1, 2, 3]), { iterations })).toBe("All 4 iterations.");
     expect(leavesOut(of(all, [0, 1, 2, 3]), { iterations })).toBe(false);
-    const few = { ...all, said: `${all.said} Long ones make the mean.` };
+    const few = { ...all, said: `${all.said} Long ones make the mean.`, mean_said: "Long ones make the mean." };
     expect(saidOf(of(few, [0, 1, 2, 3]), { iterations })).toBe("All 4 iterations. Long ones make the mean.");
+    expect(saidOf(of(few, [0, 1, 2, 3]), { iterations }, true)).toBe("All 4 iterations.");
   });
 
   it("says what a user included", () => {

@@ -17,9 +17,11 @@ function chosen({ typical, mean }: Counted): readonly [first: number, last: numb
   return first === typical.start && last === typical.stop ? null : [first, last];
 }
 
-/** Which iterations means are of, and why others are not. */
-export function saidOf(diagnosis: Counted, { iterations }: Pick<Step, "iterations">): string {
+/** Which iterations means are of, and why others are not; `brief` leaves out that few long ones make the mean. */
+export function saidOf(diagnosis: Counted, { iterations }: Pick<Step, "iterations">, brief = false): string {
   const { typical } = diagnosis;
+  const end = brief ? typical.mean_said.length : 0;
+  const said = typical.said.slice(0, typical.said.length - end).trimEnd();
   const count = iterations.length;
   const range = chosen(diagnosis);
   if (range !== null) return saidOfChosen(typical, range, iterations);
@@ -28,7 +30,7 @@ export function saidOf(diagnosis: Counted, { iterations }: Pick<Step, "iteration
     typical.why.length === 0 &&
     typical.left_out.length === 0 &&
     typical.stop - typical.start + 1 === count;
-  return isAll ? typical.said.replace(/^.*? recorded\./, `All ${formatCount(count)} iterations.`) : typical.said;
+  return isAll ? said.replace(/^.*? recorded\./, `All ${formatCount(count)} iterations.`) : said;
 }
 
 /** The same of iterations that a user chose, with what the typical ones would leave out. */

@@ -146,10 +146,11 @@ export function captions<Bar extends CaptionedBar>(
       );
     const found = [
       { lines: bar.lines, asides: NEAR },
-      // A short one may stand further aside: nobody takes it for that of another bar.
-      { lines: bar.lines.slice(0, 1), asides: [...NEAR, 1, -1] },
-      // Of one that goes on beyond the scale nothing else tells how long it is: above what is taken beside it.
-      ...(bar.top <= 0 ? [{ lines: bar.lines.slice(0, 1), asides: [...NEAR, 1, -1], lift: CAPTION_LIFT }] : []),
+      // Of one that goes on beyond the scale nothing else tells how long it is: without its cause, which may stand further aside, as
+      // nobody takes it for that of another bar, or above what is taken beside it.
+      ...(bar.top <= 0
+        ? [0, CAPTION_LIFT].map((lift) => ({ lines: bar.lines.slice(0, 1), asides: [...NEAR, 1, -1], lift }))
+        : []),
     ]
       .flatMap(
         ({ lines, asides, lift = 0 }: { lines: readonly string[]; asides: readonly number[]; lift?: number }) => {

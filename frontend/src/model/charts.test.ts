@@ -57,6 +57,13 @@ describe("captions of bars", () => {
     const alone = captions([high, cut], [high, cut], 400, letters);
     expect(alone.map(({ lines }) => lines.length)).toEqual([2, 1]);
   });
+  it("have their cause, or are left to the pointer, but for bars that go on beyond the scale", () => {
+    const last = bar(360, 20, "+1.65 ms", "launching");
+    const beside = bar(300, 60, "+1.08 ms", "not recorded");
+    const grip = { left: 380, right: 400, top: -20, bottom: 0 };
+    const found = captions([last, beside], [grip, last, beside], 400, letters);
+    expect(found.map(({ lines }) => lines)).toEqual([["+1.08 ms", "not recorded"]]);
+  });
   it("give way to what stands there", () => {
     const grip = { left: 0, right: 18, top: -20, bottom: 0 };
     const first = bar(0, 0, "9 ms");

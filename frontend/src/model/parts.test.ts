@@ -80,4 +80,12 @@ describe("the parts with an entry of their own", () => {
     ]);
     expect(keys({ compute_tensor: 900, compute_other: 9, copy: 91 })).toEqual(["compute_tensor", "copy"]);
   });
+
+  it("communicate, however little: the timeline beside the bar shows it", () => {
+    expect(keys({ compute_other: 17, communication: 3, queued: 980 })).toEqual([
+      "compute_other",
+      "communication",
+      "queued",
+    ]);
+  });
 });

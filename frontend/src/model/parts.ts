@@ -190,7 +190,7 @@ const LEAST_SHARE = 0.01;
 
 /**
  * The parts in order, and what is left of small ones, which are named in the tooltip of the rest; `large` are in any case shown, and
- * computing, which the sentence above begins with.
+ * communication, as are all streams that communicate, and computing, which the sentence above begins with.
  */
 export function shownParts(
   parts: Partial<Record<DiagnosedPart, number>>,
@@ -205,7 +205,7 @@ export function shownParts(
   const isLong = (ns: number): boolean => ns >= wall * LEAST_SHARE;
   const computesLittle = !COMPUTE.some((key) => isLong(parts[key] ?? 0));
   const isLarge = ({ kind: { key }, ns }: Share): boolean =>
-    large.has(key) || isLong(ns) || (computesLittle && COMPUTE.includes(key));
+    large.has(key) || key === "communication" || isLong(ns) || (computesLittle && COMPUTE.includes(key));
   return { shown: all.filter(isLarge), rest: all.filter((share) => !isLarge(share)) };
 }
 

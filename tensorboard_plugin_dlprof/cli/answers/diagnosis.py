@@ -126,6 +126,8 @@ class Typical(Struct):
     left_out: list[int]
     why: list[str]
     said: str
+    mean_said: str
+    """The end of ``said`` that tells of a mean that few long iterations make; empty if none do."""
     labels: list[str]
 
 

@@ -337,11 +337,11 @@ interface CaptionsProps {
 const GRIP = 18;
 const gripBox = (left: number): Box => ({ left, right: left + GRIP, top: -GRIP - 2, bottom: 0 });
 
-/** So many are said of those that are not cut: more would be read by nobody. */
-const FEW_CAPTIONS = 6;
+/** What differs by less of the axis is told at the pointer alone. */
+const LEAST_CAPTIONED = 0.2;
 
 /**
- * What is said of bars unlike the others, where there is room: by how much they differ from the median, and which part makes them so.
+ * What is said of bars far from the others, where there is room: by how much they differ from the median, and which part makes them so.
  * Those that go on beyond the axis have a gap; how long these are where there is no median to compare with.
  */
 function Captions({ placed, hidden, odd, label, whyOutside, grips, topNs, plotWidth, plotHeight }: CaptionsProps) {
@@ -358,8 +358,9 @@ function Captions({ placed, hidden, odd, label, whyOutside, grips, topNs, plotWi
     const lines = [[size, outside].filter(Boolean).join(", "), reason].filter(Boolean);
     return { row, cut, over: Math.abs(over), lines, left: x, right: x + width, top, bottom: plotHeight };
   });
-  const inOrder = bars.filter(({ over, cut }) => over > 0 || cut).sort((a, b) => b.over - a.over);
-  const wanted = [...inOrder.filter(({ cut }) => cut), ...inOrder.filter(({ cut }) => !cut).slice(0, FEW_CAPTIONS)];
+  const wanted = bars
+    .filter(({ over, cut }) => cut || over >= LEAST_CAPTIONED * topNs)
+    .sort((a, b) => Number(b.cut) - Number(a.cut) || b.over - a.over);
   return (
     <>
       {bars

@@ -73,12 +73,7 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
         <span>
           {diagnosis !== null && step !== null && (
             <>
-              <CountedIterations
-                data={data}
-                diagnosis={diagnosis}
-                step={step}
-                shortened={isOfFew && odd !== null ? withoutMean : undefined}
-              />{" "}
+              <CountedIterations data={data} diagnosis={diagnosis} step={step} brief={isOfFew && odd !== null} />{" "}
             </>
           )}
           {odd !== null && (
@@ -91,6 +86,3 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
     </header>
   );
 }
-
-/** What is said of iterations, without the sentence that tells the median and the longest: the headline tells one, the next sentence the other. */
-const withoutMean = (said: string): string => said.replace(/ ?Long ones make the mean: .*$/, "");
