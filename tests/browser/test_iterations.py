@@ -52,7 +52,7 @@ def boundary(page: Page, name: str) -> Locator:
 
 def open_form(page: Page) -> None:
     """Unfold the fields of a new aggregation."""
-    page.locator("summary", has_text="New aggregation").click()
+    page.get_by_role("button", name="New aggregation", exact=True).click()
 
 
 @pytest.fixture
@@ -70,8 +70,8 @@ def test_bars_and_badges(opened: Page, own: TensorBoard) -> None:
     region = opened.get_by_role("region", name="Iterations", exact=True)
     badges = [f"Total {answer['total']}", f"Profiled {answer['profiled']}", f"Start {answer['iter_start']}"]
     expect(region.locator(".badge")).to_have_text([*badges, f"Stop {answer['iter_stop']}"])
-    opened.get_by_text("Show as a table").click()
-    expect(region.locator(".twin tbody tr")).to_have_count(len(answer["rows"]))
+    opened.get_by_role("button", name="As a table").click()
+    expect(region.locator(".twin-scroll tbody tr")).to_have_count(len(answer["rows"]))
     chart = opened.get_by_role("group", name=re.compile("^Duration of"))
     chart.focus()
     opened.keyboard.press("ArrowRight")

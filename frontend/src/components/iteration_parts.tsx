@@ -149,58 +149,62 @@ interface IterationTwinProps {
 const TABLE_ROWS = 200;
 
 /** The same numbers as a table, for those whom a chart does not serve. */
-export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
+export function IterationTwin(props: IterationTwinProps) {
   const [open, setOpen] = useState(false);
+  return (
+    <details class="twin" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Show as a table</summary>
+      {open && <TwinTable {...props} />}
+    </details>
+  );
+}
+
+export function TwinTable({ rows, label, unit }: IterationTwinProps) {
   const whole = unitOf(rows.map(({ duration_ns: ns }) => ns));
   const columns = classesIn(rows).flatMap((key) =>
     key === "outside" ? [] : { key, of: unitOf(rows.map(({ parts }) => parts?.[key] ?? null)) },
   );
   const several = rows.some(({ count }) => count > 1);
   return (
-    <details class="twin" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Show as a table</summary>
-      {open && (
-        <div class="twin-scroll" tabIndex={0} role="region" aria-label={`Table of ${unit}s`}>
-          <table class="plain-table">
-            <PlainHead
-              titles={[
-                ...atRight(capitalized(unit)),
-                ...atRight(`${several ? "Mean duration" : "Duration"} (${whole.name})`),
-                ...atRight(...columns.map(({ key, of }) => `${label(key)} (${of.name})`)),
-                "Aggregated",
-              ]}
-            />
-            <tbody>
-              {rows.slice(0, TABLE_ROWS).map((row) => (
-                <tr key={row.iteration} class={row.profiled ? undefined : "muted"}>
-                  <th scope="row" class="right">
-                    {row.stop_iteration > row.iteration
-                      ? `${formatCount(row.iteration)} to ${formatCount(row.stop_iteration)}`
-                      : formatCount(row.iteration)}
-                  </th>
-                  <td class="right number" data-tip={readableAndExact(row.duration_ns)}>
-                    {inUnit(row.duration_ns, whole)}
+    <div class="twin-scroll" tabIndex={0} role="region" aria-label={`Table of ${unit}s`}>
+      <table class="plain-table">
+        <PlainHead
+          titles={[
+            ...atRight(capitalized(unit)),
+            ...atRight(`${several ? "Mean duration" : "Duration"} (${whole.name})`),
+            ...atRight(...columns.map(({ key, of }) => `${label(key)} (${of.name})`)),
+            "Aggregated",
+          ]}
+        />
+        <tbody>
+          {rows.slice(0, TABLE_ROWS).map((row) => (
+            <tr key={row.iteration} class={row.profiled ? undefined : "muted"}>
+              <th scope="row" class="right">
+                {row.stop_iteration > row.iteration
+                  ? `${formatCount(row.iteration)} to ${formatCount(row.stop_iteration)}`
+                  : formatCount(row.iteration)}
+              </th>
+              <td class="right number" data-tip={readableAndExact(row.duration_ns)}>
+                {inUnit(row.duration_ns, whole)}
+              </td>
+              {columns.map(({ key, of }) => {
+                const ns = row.parts?.[key] ?? null;
+                return (
+                  <td key={key} class="right number" data-tip={readableAndExact(ns)}>
+                    {ns === null ? formatDuration(ns) : inUnit(ns, of)}
                   </td>
-                  {columns.map(({ key, of }) => {
-                    const ns = row.parts?.[key] ?? null;
-                    return (
-                      <td key={key} class="right number" data-tip={readableAndExact(ns)}>
-                        {ns === null ? formatDuration(ns) : inUnit(ns, of)}
-                      </td>
-                    );
-                  })}
-                  <td>{row.profiled ? "yes" : "no"}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          {rows.length > TABLE_ROWS && (
-            <p class="muted">
-              The first {TABLE_ROWS} of {formatCount(rows.length)} are shown.
-            </p>
-          )}
-        </div>
+                );
+              })}
+              <td>{row.profiled ? "yes" : "no"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > TABLE_ROWS && (
+        <p class="muted">
+          The first {TABLE_ROWS} of {formatCount(rows.length)} are shown.
+        </p>
       )}
-    </details>
+    </div>
   );
 }

@@ -87,7 +87,9 @@ describe("durations", () => {
 
   it.each([
     [{ total: 50_938_526, least: 105_328, average: 10_187_705 }, ["ms", "ms", "ms"]],
-    [{ total: 1_000_000_000, average: 12_000_000 }, ["s", "ms"]],
+    [{ total: 1_000_000_000, average: 12_000_000 }, ["ms", "ms"]],
+    [{ duration: 2_864_091_540, gpu: 296_799, tensor_core: 0 }, ["ms", "ms", "ms"]],
+    [{ duration: 40_000_000_000, gpu: 296_799, tensor_core: 0 }, ["s", "µs", "µs"]],
     [{ total: 50_000_000, idle: 700 }, ["ms", "ns"]],
     [{ total: 0, other: 20_000 }, ["µs", "µs"]],
     [{ total: 0 }, ["ms"]],

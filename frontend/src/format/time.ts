@@ -97,11 +97,8 @@ export const unitOf = (values: readonly (number | null)[]): TimeUnit =>
 /** From here on moments are told in seconds: milliseconds of five digits are hard to read. */
 const LATE_NS = 10e9;
 
-/** One unit for a column of moments. */
-export function momentUnit(largestNs: number): TimeUnit {
-  const unit = columnUnit(largestNs);
-  return unit.size > MS.size && Math.abs(largestNs) < LATE_NS ? MS : unit;
-}
+/** One unit for a column of moments, beside lengths that mostly are of milliseconds. */
+export const momentUnit = (largestNs: number): TimeUnit => (Math.abs(largestNs) < LATE_NS ? MS : SECONDS);
 
 /** By how many decimals, made once: each is as slow to make as hundreds of numbers are to format. */
 const WITH_DECIMALS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(

@@ -7,21 +7,28 @@ export interface Unit {
   readonly size: number;
 }
 
-/** A column whose largest value is less than this in the common unit has one of its own. */
+/** Less of a unit than this loses its digits, and as much as this has too many. */
 const LEAST_IN_COMMON = 0.1;
+const MOST_IN_COMMON = 10_000;
 
 /**
  * Units of columns that are compared with each other, by their largest values: a mean in ms beside a least in µs is easily
- * misread, and so is a gain beside the time that it is a part of. All have that of the largest value; a column that would be all zeros before and after the point keeps its own.
+ * misread, and so is a gain beside the time that it is a part of. All have one, if there is one that fits all; else a column that would
+ * be all zeros before and after the point keeps its own. Zeros have that of the smallest beside them.
  */
 export function unitsOfColumns<U extends Unit>(
   largest: ReadonlyMap<string, number>,
   unitFor: (amount: number) => U,
 ): Map<string, U> {
-  const common = unitFor(Math.max(...largest.values(), 0));
-  return new Map(
-    [...largest].map(([key, most]) => [key, most > 0 && most < LEAST_IN_COMMON * common.size ? unitFor(most) : common]),
+  const amounts = [...largest.values()].filter((most) => most > 0);
+  const [least, most] = [Math.min(...amounts), Math.max(...amounts, 0)];
+  const common = unitFor(most);
+  const one = [common, unitFor(least / LEAST_IN_COMMON)].find(
+    ({ size }) => least >= LEAST_IN_COMMON * size && most < MOST_IN_COMMON * size,
   );
+  const unitOf = (own: number): U =>
+    one ?? (own >= LEAST_IN_COMMON * common.size ? common : unitFor(own === 0 ? least : own));
+  return new Map([...largest].map(([key, own]) => [key, unitOf(own)]));
 }
 
 /** Below this an amount in the unit of its column is only told to be less. */

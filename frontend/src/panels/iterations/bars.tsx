@@ -40,8 +40,9 @@ export const LEFT = 56;
 const RIGHT = 52;
 /** Room for what is said above long bars, in two lines. */
 const TOP = 34;
-const BOTTOM = 36;
-const HEIGHT = 218;
+const BOTTOM = 18;
+/** So high that the kernels of the selected iteration begin on the first screen. */
+const HEIGHT = 138;
 
 /** Above the highest bar, of which a frame and what is said of it would touch the ceiling. */
 const HEADROOM = 1.08;
@@ -272,9 +273,6 @@ export function Bars(props: BarsProps) {
                 </text>
               );
             })}
-            <text class="axis-title" x={plotWidth / 2} y={plotHeight + 31} text-anchor="middle">
-              Iteration
-            </text>
             {start !== null && (
               <Handle
                 name="Iter Start"

@@ -1,12 +1,12 @@
 /** Iterations: all of them as bars, which are aggregated, and how to aggregate others. */
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 
 import type { DashboardResponse, Diagnosis, IterationsResponse } from "../../api/types";
 import { fetchIterations } from "../../api/client";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { MarkSteps } from "../../components/framework_advice";
 import { Icon } from "../../components/icon";
-import { classLabel, IterationTwin } from "../../components/iteration_parts";
+import { classLabel, TwinTable } from "../../components/iteration_parts";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
@@ -130,6 +130,16 @@ function OnlyIteration({
   );
 }
 
+/** Shows something below the chart, from its head. */
+function Disclosure(props: { open: boolean; onToggle: (open: boolean) => void; children: string }) {
+  const { open, onToggle, children } = props;
+  return (
+    <button type="button" class="button toggle" aria-expanded={open} onClick={() => onToggle(!open)}>
+      {children}
+    </button>
+  );
+}
+
 /** So many can be told apart without zooming. */
 const FEW = 12;
 
@@ -165,6 +175,9 @@ function Chart({ data, iterations, split, step, allowed, measure, width, busy, w
     profiled !== null && Math.abs(settled.from - profiled.from) < 0.2 && Math.abs(settled.to - profiled.to) < 0.2;
   const zoomable = only === undefined && (!all || (iterations.total ?? 0) > FEW);
   const middle = (window.from + window.to) / 2;
+  const [forming, setForming] = useState(choice.changed || data.iterations.source.kind === "whole_capture");
+  const [listed, setListed] = useState(false);
+  const formed = forming || choice.changed;
   return (
     <Panel
       title="Iterations"
@@ -195,6 +208,16 @@ function Chart({ data, iterations, split, step, allowed, measure, width, busy, w
               </button>
             </div>
           )}
+          <div class="button-group">
+            <Disclosure open={formed} onToggle={setForming}>
+              New aggregation
+            </Disclosure>
+            {only === undefined && (
+              <Disclosure open={listed} onToggle={setListed}>
+                As a table
+              </Disclosure>
+            )}
+          </div>
           <ul class="badges">
             {split !== null && gpu !== null && <li class="badge">GPU {gpu}</li>}
             <li class="badge">Total {formatCount(iterations.total)}</li>
@@ -263,24 +286,19 @@ function Chart({ data, iterations, split, step, allowed, measure, width, busy, w
           {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
         </>
       )}
-      <div class="twins">
-        <details class="twin" open={choice.changed || data.iterations.source.kind === "whole_capture"}>
-          <summary>New aggregation</summary>
-          <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
-        </details>
-        {only === undefined && (
-          <IterationTwin
-            rows={rows
-              .filter(({ iteration, stop_iteration: last }) => {
-                const part = clamped(settled, whole, 1);
-                return last + 1 > part.from && iteration < part.to;
-              })
-              .map(meanBar)}
-            label={classLabel(data)}
-            unit="iteration"
-          />
-        )}
-      </div>
+      {formed && <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />}
+      {listed && (
+        <TwinTable
+          rows={rows
+            .filter(({ iteration, stop_iteration: last }) => {
+              const part = clamped(settled, whole, 1);
+              return last + 1 > part.from && iteration < part.to;
+            })
+            .map(meanBar)}
+          label={classLabel(data)}
+          unit="iteration"
+        />
+      )}
     </Panel>
   );
 }

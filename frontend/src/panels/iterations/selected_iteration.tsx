@@ -71,20 +71,18 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
     <>
       {iteration !== "" && (
         <section class="stacked selected-iteration" aria-label={where}>
-          <div class="section-head">
-            <h2>
-              {whole ? "Whole recording" : where}
-              {!whole && single !== undefined && (
-                <span class="muted">
-                  {" "}
-                  {formatDuration(single.duration_ns)}
-                  {about !== "" && `, ${about}`}
-                </span>
-              )}
-            </h2>
-          </div>
           <div class="stacked" {...tools}>
             <div class="panel iteration-strip">
+              <h2>
+                {whole ? "Whole recording" : where}
+                {!whole && single !== undefined && (
+                  <span class="muted">
+                    {" "}
+                    {formatDuration(single.duration_ns)}
+                    {about !== "" && `, ${about}`}
+                  </span>
+                )}
+              </h2>
               <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
             </div>
             {row?.profiled !== false && hasGpuWork(data) && (
