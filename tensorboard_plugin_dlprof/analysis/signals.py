@@ -16,14 +16,13 @@ from tensorboard_plugin_dlprof.analysis.exposed import Late, find_late
 from tensorboard_plugin_dlprof.analysis.program import Program
 from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
+from tensorboard_plugin_dlprof.classify.vocabulary import LAYOUT_CHANGES, PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values, numbered, rows_by_value
 from tensorboard_plugin_dlprof.columns.store import release_pages, spilled
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, Row, diagnose, host_bound, lead_in, rows_of
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
-from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency, Int16s
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -332,7 +331,7 @@ class Signals(Program):
     @cached_property
     def transposing(self) -> Bools:
         """Which aggregated kernels only change the layout of tensors."""
-        return self.named(TRANSPOSES)
+        return self.named(LAYOUT_CHANGES)
 
     def named(self, parts: Collection[str]) -> Bools:
         """Which aggregated kernels have one of these, in lower case, in their names."""

@@ -125,8 +125,9 @@ class Profile:
         ``kernel_calls``, ``family`` (what it mostly is: gemm, collective, ...), ``tensor_core_fraction`` of the time of
         its kernels, ``bound`` (what limits it: compute, memory, ...), ``data_type``, ``input_shapes`` (JSON),
         ``stack_trace``, ``eligibility`` (including what is unknown), ``cause`` of not using Tensor Cores, or of using
-        them badly, ``dimension`` that does not fit the data type, ``padded_shape``. The last four are missing if they
-        cannot be computed, because the database is damaged or was made by another version of this package.
+        them badly, ``kept_off_ns`` (kernel time that could be on Tensor Cores and is not), ``dimension`` that does not
+        fit the data type, ``padded_shape``. The last five are missing if they cannot be computed, because the database
+        is damaged or was made by another version of this package.
         """
         return self._table("ops")
 

@@ -12,6 +12,11 @@ FAMILIES: Final = (
 PRODUCT_FAMILIES: Final = ("gemm", "convolution", "attention")
 """Families that matrix units can compute: only their FLOPs count for MFU, as in PyTorch's ``FlopCounterMode``."""
 
+LAYOUT_CHANGES: Final = (
+    "nchwtonhwc", "nhwctonchw", "nchw_to_nhwc", "nhwc_to_nchw", "batched_transpose", "subtensor_op",
+)  # fmt: skip
+"""Parts of names, in lower case, of kernels that change the layout around a convolution (cuDNN, MIOpen)."""
+
 PRECISIONS: Final = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int4", "mixed")
 
 RANGE_TYPE: Final = "range"

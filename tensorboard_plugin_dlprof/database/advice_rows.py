@@ -135,6 +135,7 @@ def _write_op_efficiency(
             "bound": map(_VALUE, some(ops.bound)),
             "eligibility": eligibility,
             "cause": map(_VALUE, some(ops.cause)),
+            "kept_off_ns": ops.kept_off_ns[rows].tolist(),
             "dimension": [each and each.dimension for each in wrong],
             "length": [each and each.length for each in wrong],
             "padded_length": [each and each.padded for each in wrong],

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.classify.dtypes import ITEM_BYTES
-from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
+from tensorboard_plugin_dlprof.classify.vocabulary import LAYOUT_CHANGES, PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.efficiency.by_time import heaviest, weighted_mean
@@ -31,9 +31,6 @@ _NEAR_PEAK = 0.6
 """Share of the peak of its unit from which padding has little to give an op."""
 
 _UNITS = {int(unit): unit for unit in MatrixUnit}
-
-TRANSPOSES = ("nchwtonhwc", "nhwctonchw", "nchw_to_nhwc", "nhwc_to_nchw", "batched_transpose", "subtensor_op")
-"""Parts of names, in lower case, of kernels that change the layout around a convolution (cuDNN, MIOpen)."""
 
 
 def op_efficiency(
@@ -71,11 +68,13 @@ class _Ops:
         self._known_kernel = known[rows[self._kernel]]
         self._peaks = {device.device_id: find_peaks(device.name, device.memory_bytes) for device in profile.devices}
         self._devices = {device.device_id: device for device in profile.devices}
-        self._transposing = _transposing_ops(profile)
+        self._transposes = _changing_the_layout(profile)[self._kernel]
+        self._transposing = set(distinct_values(self._op[self._transposes]).tolist())
         self._first = np.full(count, -1, np.int64)
         self._first[self._op[::-1]] = self._kernel[::-1]
         self._tf32 = _tf32_families(profile, facts)
-        self._multiplying = set(distinct_values(self._op[self._facts.product[self._kernel]]).tolist())
+        self._multiplies = self._facts.product[self._kernel]
+        self._multiplying = set(distinct_values(self._op[self._multiplies]).tolist())
 
     def _sum(self, values: Int64s) -> Int64s:
         """The sum of the known values over the aggregated instances of each op; -1 if none is known."""
@@ -89,7 +88,7 @@ class _Ops:
         """The whole table."""
         profile, nodes, facts = self._profile, self._nodes, self._facts
         kernel_ns = self._of_op.sum(self._duration)[nodes.op]
-        measured = self._of_op.sum(np.where(self._known_kernel, self._duration, 0))[nodes.op]
+        measured = self._time_of(self._known_kernel)
         weights = self._weights()
         precision = self._heaviest(facts.precision, len(facts.precisions), weights)
         arithmetic = self._heaviest(facts.arithmetic, len(facts.arithmetics), weights)
@@ -130,11 +129,31 @@ class _Ops:
             flops=columns[0], product_flops=columns[1], masked_flops=np.maximum(columns[2], 0), min_bytes=moved,
             precision=spelt, matrix_unit=unit.astype(np.int8), peak_flops=rates[0], peak_bytes=rates[1],
             ideal_ns=over.ideal_ns, best_ns=over.best_ns, bound=over.bound, cause=causes,
+            kept_off_ns=self._kept_off(causes),
             dimensions=[tuple(each.length for each in work.dimensions) if work else () for work in works],
             size=[work.size if work else "" for work in works], misaligned=wrong,
             occupancy=self._mean(facts.occupancy)[nodes.op], achieved=self._mean(facts.achieved)[nodes.op],
             waves=self._mean(facts.waves)[nodes.op], tail=self._mean(facts.tail)[nodes.op],
         )  # fmt: skip
+
+    def _kept_off(self, causes: list[Cause]) -> Int64s:
+        """What the cause of each op costs, ns: the time of the kernels that multiply, but not on matrix units, and of
+        those that change the layout if that is the cause; of those that nothing tells of, where it is that.
+
+        Kernels of an op may run at the same time: it is never more than the GPU time of the op.
+        """
+        unit = self._profile.kernels.matrix_unit[self._kernel]
+        is_off = unit == MatrixUnit.NO
+        multiplying = self._time_of(self._multiplies & is_off)
+        changing = self._time_of((self._multiplies | self._transposes) & is_off)
+        unknown = self._time_of(unit == MatrixUnit.UNKNOWN)
+        by_cause = {Cause.NONE: np.zeros_like(unknown), Cause.LAYOUT: changing, Cause.NO_NAME: unknown}
+        cost = [by_cause.get(cause, multiplying)[row] for row, cause in enumerate(causes)]
+        return np.minimum(np.array(cost, np.int64), self._nodes.times.gpu.sum)
+
+    def _time_of(self, kernels: Bools) -> Int64s:
+        """For each op of the table, the plain sum over these of the aggregated kernels, ns."""
+        return self._of_op.sum(np.where(kernels, self._duration, 0))[self._nodes.op]
 
     def _heaviest(self, values: npt.NDArray[np.integer], count: int, weights: Int64s) -> Int64s:
         """For each op of the table, the value with the most weight among its kernels.
@@ -260,9 +279,9 @@ def _tf32_families(profile: Profile, facts: KernelFacts) -> dict[int, frozenset[
     return {process: frozenset(families) for process, families in families_of.items()}
 
 
-def _transposing_ops(profile: Profile) -> set[int]:
-    """Rows of the ops that launched kernels that change the layout."""
+def _changing_the_layout(profile: Profile) -> Bools:
+    """Whether each kernel of the profile changes the layout."""
     names = distinct_values(profile.kernels.name)
     texts = [profile.strings[name].lower() for name in names.tolist()]
-    hits = names[[any(part in text for part in TRANSPOSES) for text in texts]] if len(names) else names
-    return set(distinct_values(profile.kernels.op[are_among(profile.kernels.name, hits.tolist())]).tolist())
+    hits = names[[any(part in text for part in LAYOUT_CHANGES) for text in texts]] if len(names) else names
+    return are_among(profile.kernels.name, hits.tolist())

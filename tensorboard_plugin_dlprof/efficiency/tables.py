@@ -95,6 +95,8 @@ class OpEfficiency(msgspec.Struct):
     """The same in 16 bits on matrix units, for products that compute in FP32 or TF32; else ``ideal_ns``."""
     bound: list[Bound]
     cause: list[Cause]
+    kept_off_ns: Int64s
+    """What the cause costs; 0 without one."""
     dimensions: list[tuple[int, ...]]
     """Lengths of its largest product; empty if not recorded."""
     size: list[str]

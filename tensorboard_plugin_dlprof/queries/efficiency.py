@@ -34,17 +34,8 @@ CAUSES: Mapping[str, str] = MappingProxyType(
 GAIN = "rate.measured_ns - rate.best_ns"
 """What an op, a row ``rate`` of ``ext_op_efficiency``, could gain, ns."""
 
-KEPT_OFF_NS = (
-    "CASE rate.cause WHEN '' THEN 0 WHEN 'no_name' THEN coalesce(kernels.unknown_ns, 0) ELSE max(rate.kernel_ns "
-    "- coalesce(kernels.tc_kernel_ns, 0) - coalesce(kernels.unknown_ns, 0), 0) END"
-)
-"""How long the kernels of an eligible op are off matrix units, ns: its cause costs nothing of what is on them.
-Where names do not tell, the time that may be off them. Of ``rate``, with ``KERNELS_OF_OP``."""
-
-KERNELS_OF_OP = (
-    "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
-    "AND kernels.read_only_ops_id = rate.read_only_ops_id"
-)
+KEPT_OFF_NS = "CASE WHEN rate.cause <> 'no_name' THEN rate.kept_off_ns ELSE 0 END"
+"""How long the kernels of a row ``rate`` are known to be off matrix units, which could be on them, ns."""
 
 MAX_DOTS = 1_000
 MAX_ITERATIONS = 1_000
@@ -261,9 +252,8 @@ def _causes(connection: sqlite3.Connection, scope: Scope) -> list[CauseTime]:
     return records(
         connection,
         CauseTime,
-        "SELECT cause, cause AS label, count(*) AS ops, sum(off_ns) AS kernel_ns FROM "
-        f"(SELECT rate.cause AS cause, {KEPT_OFF_NS} AS off_ns FROM ext_op_efficiency AS rate {KERNELS_OF_OP} "
-        "WHERE rate.aggr_id = ?) WHERE off_ns > 0 GROUP BY cause ORDER BY sum(off_ns) DESC",
+        "SELECT cause, cause AS label, count(*) AS ops, sum(kept_off_ns) AS kernel_ns FROM ext_op_efficiency "
+        "WHERE aggr_id = ? AND kept_off_ns > 0 GROUP BY cause ORDER BY sum(kept_off_ns) DESC",
         (scope.aggregation,),
         label=lambda cause: CAUSES.get(cause, str(cause)),
     )
@@ -272,21 +262,23 @@ def _causes(connection: sqlite3.Connection, scope: Scope) -> list[CauseTime]:
 def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
     """In the order of a bar: what is on matrix units, what could be by cause, then the rest."""
     cursor = connection.execute(
-        "SELECT CASE WHEN rate.family = 'collective' THEN 'communication' WHEN rate.cause <> '' THEN rate.cause "
-        "WHEN rate.bound = 'memory' THEN 'memory' ELSE 'other' END AS what, sum(rate.kernel_ns), "
-        "sum(coalesce(kernels.tc_kernel_ns, 0)), sum(coalesce(kernels.unknown_ns, 0)) "
-        f"FROM ext_op_efficiency AS rate {KERNELS_OF_OP} WHERE rate.aggr_id = ? GROUP BY what",
+        "SELECT CASE WHEN rate.family = 'collective' THEN 'communication' WHEN rate.bound = 'memory' THEN 'memory' "
+        "ELSE 'other' END AS what, rate.cause AS cause, sum(rate.kernel_ns), "
+        f"sum(coalesce(kernels.tc_kernel_ns, 0)), sum(coalesce(kernels.unknown_ns, 0)), sum({KEPT_OFF_NS}) "
+        "FROM ext_op_efficiency AS rate LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
+        "AND kernels.read_only_ops_id = rate.read_only_ops_id WHERE rate.aggr_id = ? GROUP BY what, cause",
         (scope.aggregation,),
     )
     result: dict[str, int] = {}
-    for what, *sums in cursor.fetchmany(100):
+    for what, cause, *sums in cursor.fetchmany(100):
+        rest, *parts = (max(whole(each) or 0, 0) for each in sums)
+        kept_off = "cause_unknown" if cause == "unknown" else str(cause)
         # A collective computes nothing that could be on matrix units.
-        total, on_units, unknown = (max(whole(each) or 0, 0) for each in sums)
-        on_units, unknown = (0, 0) if what == "communication" else (min(on_units, total), unknown)
-        unknown = min(unknown, total - on_units)
-        limit = "cause_unknown" if what == "unknown" else str(what)
-        for key, time in (("matrix_unit", on_units), ("unknown", unknown), (limit, total - on_units - unknown)):
-            result[key] = result.get(key, 0) + time
+        keys = () if what == "communication" else ("matrix_unit", "unknown", kept_off)
+        for key, time in zip(keys, parts, strict=False):
+            result[key] = result.get(key, 0) + min(time, rest)
+            rest -= min(time, rest)
+        result[what] = result.get(what, 0) + rest
     last = ("memory", "other", "communication", "unknown")
     causes = sorted(result.keys() - {"matrix_unit", *last}, key=lambda key: -result[key])
     order = ("matrix_unit", *causes, *last)

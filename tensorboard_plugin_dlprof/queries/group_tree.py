@@ -13,7 +13,6 @@ import msgspec
 
 from tensorboard_plugin_dlprof.classify.directions import direction_in_words
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.queries.efficiency import KEPT_OFF_NS
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_op
 from tensorboard_plugin_dlprof.queries.numbers import whole
@@ -69,7 +68,7 @@ _SUMMED: Mapping[str, str] = MappingProxyType(
 _NOTHING = [0] * len(_SUMMED)
 
 _NODES = (
-    f"SELECT place.id, place.row_type, path.string, ident.string, direction.string, rate.cause, {KEPT_OFF_NS}, "
+    f"SELECT place.id, place.row_type, path.string, ident.string, direction.string, rate.cause, rate.kept_off_ns, "
     f"{', '.join(_STORED.values())}, {', '.join(_SUMMED.values())} "
     "FROM group_ops AS place JOIN dictionary AS path ON path.id = place.group_op_full_name_id "
     "JOIN dictionary AS ident ON ident.id = place.group_op_full_id_id "

@@ -71,7 +71,7 @@ _USING = using_ops("path.string")
 
 _REASONS = (
     Column("limited_ns", "Limited Kernel Time", "duration_ns",
-           "Kernel time of eligible ops below that is not on Tensor Cores.", FILLED, sortable=False,
+           "Kernel time of eligible ops below that could be on Tensor Cores and is not.", FILLED, sortable=False,
            filterable=False, hidden=True),
     Column("cause", KEPT_OFF, "text", "The cause of most of that time.", FILLED, nullable=True, sortable=False,
            filterable=False, hidden=True),

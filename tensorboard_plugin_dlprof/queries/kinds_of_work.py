@@ -109,11 +109,13 @@ ELIGIBLE_OPS = Column("eligible_ops", "TC Eligible Ops", "integer",
                       "be.", at_least_sql("ops.eligible_ops", "ops.unknown_ns > 0 OR ops.graph_ops > 0"),
                       nullable=True, hidden=True, tier=2)  # fmt: skip
 
+_LIMITS = (limits.BOUND, limits.CAUSE, limits.KEPT_OFF_TIMES, *limits.BOUND_TIMES)
+
 _FILLED: dict[str, Any] = {"sql": FILLED, "sortable": False, "filterable": False, "hidden": True, "tier": 2}
 
 OF_TYPE = (
     msgspec.structs.replace(ON_TENSOR_CORES, **_FILLED),
-    *(msgspec.structs.replace(column, **_FILLED) for column in (limits.BOUND, limits.CAUSE, *limits.BOUND_TIMES)),
+    *(msgspec.structs.replace(column, **_FILLED) for column in _LIMITS),
     msgspec.structs.replace(KERNEL_TIME, **_FILLED),
     msgspec.structs.replace(ELIGIBLE_OPS, **_FILLED),
     family_column("the op of the type that takes the most time", FILLED, listed=False),
@@ -132,7 +134,7 @@ def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], 
         "kernel_time_ns": _KERNEL_NS,
         "eligible_ops": ELIGIBLE_OPS.sql,
         "family": family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family"),
-        **{column.key: column.sql for column in (limits.BOUND, limits.CAUSE, *limits.BOUND_TIMES)},
+        **{column.key: column.sql for column in _LIMITS},
     }
     types = {
         op_type: filled

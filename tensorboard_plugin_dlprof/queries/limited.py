@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.efficiency import CAUSES, KEPT_OFF_NS, KERNELS_OF_OP
+from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -66,8 +66,8 @@ class LimitedByPath:
 
     def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
         cursor = connection.execute(
-            f"SELECT op.op_name, rate.cause, {KEPT_OFF_NS} AS off_ns FROM ext_op_efficiency AS rate {KERNELS_OF_OP} "
-            "JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE rate.aggr_id = ? AND off_ns > 0",
+            "SELECT op.op_name, rate.cause, rate.kept_off_ns FROM ext_op_efficiency AS rate "
+            "JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE rate.aggr_id = ? AND rate.kept_off_ns > 0",
             (scope.aggregation,),
         )
         ops: list[tuple[str, Limited]] = []

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tensorboard_plugin_dlprof.queries.efficiency import KEPT_OFF_NS, KERNELS_OF_OP
-from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF, cause_in_words
+import msgspec
+
+from tensorboard_plugin_dlprof.queries.efficiency import KEPT_OFF_NS
+from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF, KEPT_OFF_TIME, cause_in_words
 from tensorboard_plugin_dlprof.queries.table import Column
 
 _BOUNDS = {
@@ -41,6 +43,7 @@ _SUMS = {
         _BOUNDS[bound]: f"CASE WHEN {condition} THEN rate.kernel_ns ELSE 0 END"
         for bound, condition in _OF_BOUND.items()
     },
+    "kept_off_ns": KEPT_OFF_NS,
     **{name: f"CASE WHEN rate.measured_ns > 0 THEN {value} END" for name, value in _RATED.items()},
     **{f"{name}_known_ns": _KNOWN_NS.format(value) for name, value in _RATED.items()},
 }
@@ -66,8 +69,8 @@ def limits_joins(keys: dict[str, str]) -> tuple[str, str]:
     )
     sums = f"SELECT {named}, {', '.join(f'sum({name}) AS {name}' for name in _SUMS)} FROM ({of_first}) AS of_first"
     off = (
-        f"SELECT pattern.first_ops_id AS first_id, rate.cause AS cause, sum({KEPT_OFF_NS}) AS off_ns, "
-        f"sum(rate.kernel_ns) AS kernel_ns {_OF_ALL_OPS} {KERNELS_OF_OP} "
+        f"SELECT pattern.first_ops_id AS first_id, rate.cause AS cause, sum(rate.kept_off_ns) AS off_ns, "
+        f"sum(rate.kernel_ns) AS kernel_ns {_OF_ALL_OPS} "
         "WHERE rate.aggr_id = :aggregation AND rate.cause <> '' GROUP BY first_id, rate.cause"
     )
     ranked = (
@@ -105,6 +108,8 @@ CAUSE_OF_MOST = cause_in_words("kept_off.cause")
 CAUSE = Column("cause", KEPT_OFF, "text",
                "What keeps eligible ops off Tensor Cores for most of the time that they are off them, or from using "
                "them well.", CAUSE_OF_MOST, nullable=True, tier=1)  # fmt: skip
+
+KEPT_OFF_TIMES = msgspec.structs.replace(KEPT_OFF_TIME, sql="limits.kept_off_ns")
 
 BOUND_TIMES = tuple(
     Column(column, "Communication" if bound == "communication" else f"{bound.capitalize()} Bound", "duration_ns",

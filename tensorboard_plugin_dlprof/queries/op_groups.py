@@ -20,7 +20,14 @@ from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     family,
     family_column,
 )
-from tensorboard_plugin_dlprof.queries.limits_of_groups import BOUND, BOUND_TIMES, CAUSE, RATES, limits_joins
+from tensorboard_plugin_dlprof.queries.limits_of_groups import (
+    BOUND,
+    BOUND_TIMES,
+    CAUSE,
+    KEPT_OFF_TIMES,
+    RATES,
+    limits_joins,
+)
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -73,6 +80,7 @@ _COLUMNS = (
            "for FP32 and TF32 matrix multiplications, at the 16-bit rates.", "ops.gain_ns", nullable=True),
     *RATES,
     CAUSE,
+    KEPT_OFF_TIMES,
     *BOUND_TIMES,
     family_column("the op that takes the most time",
                   family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family")),

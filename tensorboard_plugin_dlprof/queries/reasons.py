@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
+from tensorboard_plugin_dlprof.queries.efficiency import CAUSES, KEPT_OFF_NS
 from tensorboard_plugin_dlprof.queries.table import Column
 
 _WORDS = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
@@ -22,6 +22,11 @@ CAUSE = Column("cause", KEPT_OFF, "text",
                f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
                cause_in_words("rate.cause"), nullable=True)  # fmt: skip
 
+KEPT_OFF_TIME = Column("kept_off_ns", "Could Be on TC", "duration_ns",
+                       "Time of kernels that multiply, convolve or attend, but not on Tensor Cores, of ops that could "
+                       "use them; and of those that only change the layout around kernels on Tensor Cores.",
+                       KEPT_OFF_NS, nullable=True, hidden=True, tier=2)  # fmt: skip
+
 DIMENSION = Column("dimension", "Dimension", "text", "Length that does not fit the data type, and the next that would.",
                    "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || "
                    "rate.padded_length END", nullable=True)  # fmt: skip
@@ -35,6 +40,7 @@ REASONS = (
            "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells what it "
            "does.", ELIGIBILITY, nullable=True, hidden=True),
     CAUSE,
+    KEPT_OFF_TIME,
     msgspec.structs.replace(DIMENSION, hidden=True),
     Column("padded_shape", "Padded Shape", "text",
            "Lengths of the op's largest matrix multiplication, each padded to what the data type needs.",

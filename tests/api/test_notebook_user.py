@@ -84,7 +84,7 @@ def test_causes_and_findings_of_a_database_that_holds_none() -> None:
             assert p.columns_of(name)["column"].tolist() == getattr(p, name)().columns.tolist()
     with dlprof.open(golden()) as p:
         root = p.groups().set_index("path").loc["/"]
-        assert (int(root["limited_ns"]), root["cause"]) == (302_912, "FP32 tensors")
+        assert (int(root["limited_ns"]), root["cause"]) == (259_968, "FP32 tensors")
         result = p.findings()
         assert result["detector"].tolist()[0] == "launch_detector"
         assert "underutilized_gpu_detector" in set(result["detector"]), "what DLProf alone found stays"

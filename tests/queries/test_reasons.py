@@ -177,6 +177,32 @@ def test_a_cause_keeps_off_only_what_is_not_on_matrix_units(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("case", "kept_off_ns"),
+    [
+        # A range holds what its code does: an activation and a copy are no work for matrix units.
+        (Case([SGEMM, ELEMENTWISE, TRANSPOSE], "float"), 100_000),
+        # 300 us each, 200 us apart: the GPU is busy for 500 us.
+        (Case([SGEMM, SGEMM], "float", kernel_us=300), 500_000),
+    ],
+)
+def test_what_could_be_on_matrix_units_is_the_time_of_what_multiplies(
+    tmp_path: Path, case: Case, kept_off_ns: int
+) -> None:
+    """Of an op with other kernels too, that of the multiplication; of two at once, no more than the op's GPU time."""
+    with closing(open_database(_database(tmp_path, case))) as connection:
+        scope = find_scope(connection)
+        (cause,) = group_tree(connection, scope)["causes"] or []
+        assert (cause["label"], set(cause["kernel_ns"])) == ("TF32 is off", {kept_off_ns})
+        rates = efficiency(connection, scope)
+        assert [each["kernel_ns"] for each in rates["causes"]] == [kept_off_ns]
+        assert {each["limit"]: each["kernel_ns"] for each in rates["limits"]}["tf32_off"] == kept_off_ns
+        assert {row["limited_ns"] for row in stream(connection, _GROUPS, scope, PageRequest())} == {kept_off_ns}
+        for table in ("ops", "op_paths", "op_names", "op_types"):
+            (row,) = page(connection, find_table(table), scope, PageRequest()).rows
+            assert row["kept_off_ns"] == kept_off_ns <= row["gpu_time_ns"]
+
+
+@pytest.mark.parametrize(
     ("case", "share"),
     [
         (Case([ELEMENTWISE], "float", op="aten::relu"), None),

@@ -16,8 +16,12 @@ export const LIMIT_COLOURS = {
 
 /** Parts that are no causes: their names, colours, and what is said of them. */
 const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, about: string]>> = {
-  memory: ["Limited by memory", LIMIT_COLOURS.memory, "Not eligible, and what they must move takes the longest."],
-  other: ["Other", LIMIT_COLOURS.other, "Not eligible, and limited by neither memory nor communication."],
+  memory: [
+    "Limited by memory",
+    LIMIT_COLOURS.memory,
+    "They multiply nothing, and what their ops must move takes the longest.",
+  ],
+  other: ["Other", LIMIT_COLOURS.other, "They multiply nothing, and are limited by neither memory nor communication."],
   communication: ["Communication", colourOf("communication"), "Collectives."],
   unknown: ["Unknown kernels", colourOf("unknown_kernel"), "Nothing tells whether they use {unit}s."],
   rest: ["In no op", colourOf("other"), "Kernels whose launch belongs to no op, and CUDA graphs."],

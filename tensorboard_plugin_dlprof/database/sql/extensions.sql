@@ -294,6 +294,9 @@ CREATE TABLE ext_op_efficiency (
     cause                  TEXT NOT NULL,       -- why an eligible op does not use matrix units well: fp64, fp32_type,
                                                 -- tf32_off, dimension, layout, too_small, no_unit, library_choice,
                                                 -- no_name, no_device, no_shapes, unknown; or empty
+    kept_off_ns            INTEGER NOT NULL,    -- ns that the cause costs: of its kernels that multiply, convolve or attend,
+                                                -- but not on matrix units; for layout, also of those that change it;
+                                                -- for no_name, of those that nothing tells of. At most its GPU time
     dimension              TEXT,                -- length that does not fit its type: M, N, K, input channels, ...
     length                 INTEGER,             -- of it
     padded_length          INTEGER,             -- the next that would

@@ -104,7 +104,7 @@ export const columnsFor = (
     ...always({
       key: "cpu_time_ns",
       label: "CPU Time",
-      about: "Time that the calls took on the CPU.",
+      about: "Time that the calls took on the CPU, also before the first GPU work.",
       tier: onGpu ? 2 : 0,
     }),
     ...always({

@@ -90,7 +90,6 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     ) : null;
   const advised = limited !== null && (finding === null ? other !== null : limited.key === named.key);
   const more = [
-    ...(finding?.isWider === true ? [`${gainTime(finding.gain)} is what all ops gain that the finding is about.`] : []),
     ...(finding === null ? [] : [`By the GPU's published rates ${kernelGain}.`, why]),
     ...(hostLimits === "" ? [] : ["Recommendations tell what an iteration gains, as far as that is known."]),
     ...(boundInWords(named) === mainBoundInWords(named) ? [] : [`Its kernel time: ${boundInWords(named)}.`]),
@@ -123,8 +122,9 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         ) : (
           <>
             could gain most.{" "}
-            <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>:{" "}
-            {shortened} could be <strong class="nowrap">{gainTime(finding.gain)}</strong> shorter.
+            <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>
+            {finding.isWider && " in all ops"}: {shortened} could be{" "}
+            <strong class="nowrap">{gainTime(finding.gain)}</strong> shorter.
           </>
         )}
       </h2>

@@ -11,11 +11,10 @@ import { formatShare, shareOf } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_row";
 import { useQuery } from "../../frame/use_query";
-import { piecesOf } from "../../model/families";
 import { beginningsApart, shortKernelName } from "../../model/kernel_name";
-import { LIMIT_COLOURS } from "../../model/limits";
 import { endsApart } from "../../model/short_place";
-import { colourOf, type ColourClass } from "../../model/resources";
+import { colourOf } from "../../model/resources";
+import { colourOfLimit, limitsOfRow, rowLimits, type RowLimit } from "../../model/row_limits";
 import type { BarSegment } from "../../model/step";
 
 interface LargestProps {
@@ -34,56 +33,17 @@ const MOST = 10;
 /** Narrower pieces can hardly be pointed at, and are shown with all others, px. */
 const LEAST_WIDE = 20;
 
-/** What a piece of the bar is: as in the bar of Efficiency, with what ran on no unit of a GPU. */
-type Kind = ColourClass | keyof typeof LIMITED;
-
-const LIMITED = {
-  kept_off: LIMIT_COLOURS.kept_off,
-  by_memory: LIMIT_COLOURS.memory,
-  neither: LIMIT_COLOURS.other,
-  /** Of kernels, which belong to ops of several kinds. */
-  off: LIMIT_COLOURS.other,
-} as const;
-
-const colourOfKind = (kind: Kind): string =>
-  kind in LIMITED ? LIMITED[kind as keyof typeof LIMITED] : colourOf(kind as ColourClass);
-
 /** Where the others take more of the time, a bar of the largest would be a stub beside them. */
 const MOST_REST = 0.8;
 
 const LEAST_PIECE = 0.01;
 
-/** What the colours of the bar say. */
-const kindsOf = (unit: string): readonly (readonly [Kind, string])[] => [
-  ["tensor_core", `On ${unit}s`],
-  ["kept_off", `Not on ${unit}s, but could be`],
-  ["by_memory", "Limited by memory"],
-  ["neither", "Other kernels"],
-  ["off", `Not on ${unit}s`],
-  ["unknown_kernel", `Use of ${unit}s not known`],
-  ["communication", "Communication"],
-  ["memory", "Copies"],
-  ["cpu", "On the CPU"],
-];
-
 /** What a direction is called where there is little room. */
 const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd" };
 
-/** The pieces of a row, those on matrix units first; what is not on them by what limits the op that takes the most time. */
-const kindsOfRow = (row: Row, onGpu: boolean): (readonly [Kind, number])[] =>
-  // A sliver is not seen, but its colour would stand in the legend.
-  piecesOf(row, onGpu)
-    .filter(({ share }) => share >= LEAST_PIECE)
-    .map(({ work, share }) => [work === "other_kernel" ? limitOf(row) : work, share]);
-
-const limitOf = (row: Row): Kind =>
-  row.cause === undefined
-    ? "off"
-    : typeof row.cause === "string" && row.cause !== ""
-      ? "kept_off"
-      : row.bound === "memory"
-        ? "by_memory"
-        : "neither";
+/** A sliver is not seen, but its colour would stand in the legend. */
+const piecesOfRow = (row: Row, onGpu: boolean): (readonly [RowLimit, number])[] =>
+  limitsOfRow(row, onGpu).filter(([, share]) => share >= LEAST_PIECE);
 
 export function Largest({ table, links, named, noun, selects, tools }: LargestProps) {
   const scope = useScope();
@@ -126,13 +86,13 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
           .filter(Boolean)
           .join(" "),
         ns: nsOf(row),
-        colour: colourOfKind(kindsOfRow(row, scope.onGpu)[0]?.[0] ?? "neither"),
-        parts: kindsOfRow(row, scope.onGpu).map(([kind, share]) => [colourOfKind(kind), share] as const),
+        colour: colourOfLimit(piecesOfRow(row, scope.onGpu)[0]?.[0] ?? "neither"),
+        parts: piecesOfRow(row, scope.onGpu).map(([kind, share]) => [colourOfLimit(kind), share] as const),
       },
       ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
     };
   });
-  const kinds = new Set(drawn.flatMap((row) => kindsOfRow(row, scope.onGpu).map(([kind]) => kind)));
+  const kinds = new Set(drawn.flatMap((row) => piecesOfRow(row, scope.onGpu).map(([kind]) => kind)));
   const rest = whole - sumOf(drawn);
   const others = (page?.filtered ?? 0) - drawn.length;
   const isStub = rest > MOST_REST * whole;
@@ -194,11 +154,11 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
           )}
           {!isStub && (
             <ul class="bar-legend" aria-label="Colours of the bar">
-              {kindsOf(scope.matrixUnit)
+              {rowLimits(scope.matrixUnit)
                 .filter(([kind]) => kinds.has(kind))
                 .map(([kind, words]) => (
                   <li key={kind}>
-                    <span class="swatch" style={{ background: colourOfKind(kind) }} /> {words}
+                    <span class="swatch" style={{ background: colourOfLimit(kind) }} /> {words}
                   </li>
                 ))}
             </ul>

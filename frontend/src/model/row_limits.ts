@@ -1,0 +1,45 @@
+/** What limits the time of a row of Ops, in the classes and colours of the bar of Efficiency. */
+import type { Cell, Row } from "../api/types";
+import { piecesOf } from "./families";
+import { LIMIT_COLOURS } from "./limits";
+import { colourOf, type ColourClass } from "./resources";
+
+const LIMITED = {
+  kept_off: LIMIT_COLOURS.kept_off,
+  by_memory: LIMIT_COLOURS.memory,
+  neither: LIMIT_COLOURS.other,
+} as const;
+
+/** What a piece of the bar is: as in the bar of Efficiency, with what ran on no unit of a GPU. */
+export type RowLimit = ColourClass | keyof typeof LIMITED;
+
+export const colourOfLimit = (limit: RowLimit): string =>
+  limit in LIMITED ? LIMITED[limit as keyof typeof LIMITED] : colourOf(limit as ColourClass);
+
+/** What the colours say, in the order of the legend. */
+export const rowLimits = (unit: string): readonly (readonly [RowLimit, string])[] => [
+  ["tensor_core", `On ${unit}s`],
+  ["kept_off", `Not on ${unit}s, but could be`],
+  ["by_memory", "Limited by memory"],
+  ["neither", "Other kernels"],
+  ["unknown_kernel", `Use of ${unit}s not known`],
+  ["communication", "Communication"],
+  ["memory", "Copies"],
+  ["cpu", "On the CPU"],
+];
+
+const numberIn = (cell: Cell | undefined): number => (typeof cell === "number" ? cell : 0);
+
+/** The shares of the time of a row: what is on matrix units, what could be, and the rest by what bounds most of the row. */
+export function limitsOfRow(row: Row, onGpu: boolean): (readonly [RowLimit, number])[] {
+  return piecesOf(row, onGpu)
+    .flatMap(({ work, share }): (readonly [RowLimit, number])[] => {
+      if (work !== "other_kernel") return [[work, share]];
+      const keptOff = Math.min(numberIn(row.kept_off_ns) / (numberIn(row.gpu_time_ns) || 1), share);
+      return [
+        ["kept_off", keptOff],
+        [row.bound === "memory" ? "by_memory" : "neither", share - keptOff],
+      ];
+    })
+    .filter(([, share]) => share > 0);
+}
