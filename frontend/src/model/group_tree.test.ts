@@ -45,6 +45,31 @@ describe("rows of the tree", () => {
     expect(chainOf(rows.rowOf(6)).map(({ name }) => name)).toEqual(["/", "Net", "Layer[0]", "conv_0"]);
   });
 
+  it("have keys of their own where layers of one name are not alike in repeated modules", () => {
+    const parent = [-1, -1, 0, 2, 2, 3, 3, 4, 4];
+    const blocks = {
+      ...nodes(),
+      parent,
+      name: ["/", "unassociated_k", "Net", "Stage[0]", "Stage[1]", "Block[0]", "Block[1]", "Block[0]", "Block[1]"],
+      op_id: parent.map((_, i) => (i === 1 ? "UNASSOCIATED_0" : null)),
+      structure: [9, 0, 8, 5, 5, 1, 1, 2, 2],
+      ops: [4, 1, 4, 2, 2, 1, 1, 9, 9],
+      children: parent.map((_, i) => parent.filter((each) => each === i).length),
+    };
+    const rows = new Rows(buildTree(blocks, ""), { sort: "", fold: true, visible: null });
+    const all = rows.visible(() => true);
+    expect(names(all)).toEqual([
+      "/",
+      "Net",
+      "Stage[0..1]",
+      "Block[0..1]",
+      "Block[0..1]",
+      "Not in any op",
+      "unassociated_k",
+    ]);
+    for (const row of all) expect(rows.find(row.key)?.members).toEqual(row.members);
+  });
+
   it("fold repeated siblings, and the children of the fold, with the sums of all", () => {
     const rows = rowsWith({ fold: true });
     const all = rows.visible(() => true);

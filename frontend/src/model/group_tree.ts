@@ -280,10 +280,14 @@ export class Rows {
     const [ops, modules] = [true, false].map(
       (are) => new Set(groups.flat().flatMap((node) => (isOpOf(nodes, node) === are ? [at(nodes.name, node)] : []))),
     ) as [Set<string>, Set<string>];
+    const times = new Map<string, number>();
     return groups.map((members) => {
       const isOp = isOpOf(nodes, members[0] ?? 0);
+      const name = at(nodes.name, members[0] ?? 0);
+      const nth = (times.get(name) ?? 0) + 1;
+      times.set(name, nth);
       const isPart = members.some((node) => (isOp ? modules : ops).has(at(nodes.name, node)));
-      return this.#unchained(members, parent, isPart ? (isOp ? "itself" : "inside") : null);
+      return this.#unchained(members, parent, isPart ? (isOp ? "itself" : "inside") : null, nth);
     });
   }
 
@@ -307,10 +311,10 @@ export class Rows {
    * The row of these nodes; with folding, groups that hold nothing but one other group, or one op, are one row with it:
    * `ResNet/layer1`, `Linear/linear`.
    */
-  #unchained(members: readonly number[], parent: TreeRow | null, part: TreeRow["part"]): TreeRow {
+  #unchained(members: readonly number[], parent: TreeRow | null, part: TreeRow["part"], nth: number): TreeRow {
     const { nodes } = this.tree;
     const above: string[] = [];
-    let row = this.#row(members, parent, { part });
+    let row = this.#row(members, parent, { part }, nth);
     const { fold, visible } = this.options;
     while (fold && !row.isOp && row.missing === 0) {
       const [inner, ...others] = this.#grouped(this.#nodesBelow(row.members));
@@ -357,12 +361,14 @@ export class Rows {
     members: readonly number[],
     parent: TreeRow | null,
     special: Partial<Omit<OwnOfRow, "members" | "parent">> = {},
+    nth = 1,
   ): TreeRow {
     const { nodes, below, group } = this.tree;
     const first = members[0] ?? 0;
     const op = at(nodes.op_id, first);
     const name = at(nodes.name, first);
-    const folded = members.length > 1 ? "~" : "";
+    // Below repeated modules, layers of one name need not be alike: they are several rows.
+    const folded = nth > 1 ? `~${nth}` : members.length > 1 ? "~" : "";
     const place = parent?.key ?? "";
     const own = op === null ? (name === "/" ? "/" : `${name}${folded}/`) : `${op}${folded}`;
     const sent = members.reduce((sum, node) => sum + at(below, node).length, 0);
