@@ -236,7 +236,7 @@ def test_three_questions_in_few_clicks(page: Page, tensorboard: TensorBoard) -> 
     page.goto(tensorboard.page(run="amp"))
     page.get_by_role("link", name="Modules", exact=True).click()
     waste = page.locator(".waste")
-    expect(waste).to_contain_text(re.compile(r"^(?!ResNet)\w+ ×\d+ could gain most. Keep one memory layout in all ops: .*Layout"))
+    expect(waste).to_contain_text(re.compile(r"^(?!ResNet)\w+ ×\d+ could gain most. Keep one .* in all ops: "))
     assert clicks() == 1
 
     page.goto(tensorboard.page(run="amp"))
