@@ -145,10 +145,9 @@ def _left_out(matches: Matches, job: Job) -> dict[str, int]:
 def _clock_sentence(clocks: Clocks, islands: int, is_aligned: bool, hosts: int | None) -> str:
     if is_aligned and clocks.residual_ns is not None and clocks.residual_p90_ns is not None:
         of = f"{hosts} {'host' if hosts == 1 else 'hosts'}, aligned" if hosts else "aligned"
-        return (
-            f"Clocks: {of} on {clocks.samples:,} collectives, residual "
-            f"{short_duration(clocks.residual_ns)} (p90 {short_duration(clocks.residual_p90_ns)})."
-        )
+        residual, p90 = short_duration(clocks.residual_ns), short_duration(clocks.residual_p90_ns)
+        beside = "" if residual == p90 else f" (p90 {p90})"
+        return f"Clocks: {of} on {clocks.samples:,} collectives, residual {residual}{beside}."
     if is_aligned:
         return "Clocks: 1 host, and so one clock, though no collective suits a check of it."
     if clocks.residual_ns is None or islands == 1:

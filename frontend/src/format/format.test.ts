@@ -230,6 +230,6 @@ it("tells moments apart, in milliseconds as tables do, where these can", () => {
 
 it("lists ids with steps between them, as long as they are few", () => {
   expect(withoutSteps("0-6/2")).toBe("0, 2, 4, 6");
-  expect(withoutSteps("0-3,8-12/4")).toBe("0-3,8, 12");
+  expect(withoutSteps("0-3,8-12/4")).toBe("0-3, 8, 12");
   expect(withoutSteps("0-1022/2")).toBe("0-1022/2");
 });

@@ -98,9 +98,9 @@ const STEPS = /(\d+)-(\d+)\/(\d+)/g;
 /** Of more ids their rule is shorter than they are. */
 const MOST_LISTED = 8;
 
-/** Ids as the server writes them, those with steps between them as they are: `0-6/2` -> `0, 2, 4, 6`. */
+/** Ids as the server writes them, those with steps between them as they are: `0-6/2` -> `0, 2, 4, 6`, `0,1` -> `0, 1`. */
 export const withoutSteps = (ids: string): string =>
-  ids.replace(STEPS, (rule, first: string, last: string, step: string) => {
+  ids.replace(/,(?=\S)/g, ", ").replace(STEPS, (rule, first: string, last: string, step: string) => {
     const count = Math.floor((Number(last) - Number(first)) / Number(step)) + 1;
     if (!(count > 0 && count <= MOST_LISTED)) return rule;
     return Array.from({ length: count }, (_, i) => Number(first) + i * Number(step)).join(", ");

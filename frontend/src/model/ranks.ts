@@ -1,6 +1,8 @@
 /** What the page of a job draws: the order of its rows, cells and their shades, parts of each rank's time. */
 import type { JobCells, JobCollectiveDetail, JobCollectiveStats, RankJob } from "../api/types";
 import { formatRanges } from "../format/number";
+import { columnUnit } from "../format/time";
+import { inUnit } from "../format/unit";
 
 export const MEASURES = [
   [
@@ -166,6 +168,16 @@ export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: num
   }
   if (high - low < SEEN * high) low = 0;
   return high === -Infinity ? null : { low, high };
+}
+
+/** Of the largest: less is noise beside it, and is not told by three digits. */
+const LEAST_TOLD = 0.01;
+
+/** A time in the unit of the largest of its picture; `<0.012` of what is noise beside that. */
+export function besideLargest(ns: number, largest: number): { text: string; isNoise: boolean } {
+  const least = LEAST_TOLD * largest;
+  const isNoise = ns > 0 && ns < least;
+  return { text: `${isNoise ? "<" : ""}${inUnit(isNoise ? least : ns, columnUnit(largest))}`, isNoise };
 }
 
 /** The rows that one of the lines of a picture shows, where there are more rows than lines. */

@@ -29,22 +29,28 @@ export const meanInWords = ({ mean }: Diagnosis): string =>
 
 const BUSY: ReadonlySet<string> = new Set([...COMPUTE, "communication", "copy"]);
 
-/** What a GPU did, and what it was idle for longest. Without kernels it may have been busy all the same. */
-function did(parts: DiagnosedDevice["parts"], cause: Share | undefined, share: (ns: number) => string): string {
+/** What a GPU did that the headline with its share does not say, and what it was idle for longest. Without kernels it may have been busy all the same. */
+function did(
+  parts: DiagnosedDevice["parts"],
+  cause: Share | undefined,
+  share: (ns: number) => string,
+  said: string,
+): string {
   const computing = computeOf(parts);
   const busy = [
-    computing === 0 && parts.copy > 0 ? `${share(parts.copy)} copying` : `${share(computing)} computing`,
+    computing === 0 && parts.copy > 0 ? `${share(parts.copy)} copying` : "",
+    computing > 0 && share(computing) !== said ? `${share(computing)} computing` : "",
     parts.communication > 0 ? `${share(parts.communication)} exposed communication` : "",
   ];
-  return `${busy.filter(Boolean).join(", ")}${idleFor(cause, share)}`;
+  return [busy.filter(Boolean).join(", "), idleFor(cause, share)].filter(Boolean).join("; ");
 }
 
-/** What a GPU was idle for longest, behind what else is told; empty where there is nothing to tell. */
+/** What a GPU was idle for longest; empty where there is nothing to tell. */
 function idleFor(cause: Share | undefined, share: (ns: number) => string): string {
   if (cause === undefined) return "";
   return cause.kind.key === "unrecorded"
-    ? `; nothing tells why it was idle for ${share(cause.ns)}`
-    : `; idle longest for: ${withinSentence(cause.kind.label)}, ${share(cause.ns)}`;
+    ? `nothing tells why it was idle for ${share(cause.ns)}`
+    : `idle longest for: ${withinSentence(cause.kind.label)}, ${share(cause.ns)}`;
 }
 
 export function GpusBand({ data, diagnosis }: GpusBandProps) {
@@ -97,14 +103,11 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   // Kernels of communication that hide nothing are no use of the GPU: then how long any ran is told below.
   const exposed = parts?.communication ?? 0;
   const leads = diagnosis !== null && exposed >= LEADS * mean && exposed > 0;
-  const told =
-    parts === undefined
-      ? ""
-      : leads
-        ? `${gpu === "" ? "K" : `${gpu}: k`}ernels ran ${formatShare(least.fraction)} ${kernelsRan}${idleFor(cause, shareOfMean)}`
-        : capitalized(
-            [[gpu, of].filter(Boolean).join(", "), did(parts, cause, shareOfMean)].filter(Boolean).join(": "),
-          );
+  const ran = `${gpu === "" ? "K" : `${gpu}: k`}ernels ran ${formatShare(least.fraction)} ${kernelsRan}`;
+  const does = parts === undefined ? "" : did(parts, cause, shareOfMean, formatShare(least.fraction));
+  const told = leads
+    ? [ran, idleFor(cause, shareOfMean)].filter(Boolean).join("; ")
+    : does && capitalized([[gpu, of].filter(Boolean).join(", "), does].filter(Boolean).join(": "));
   const onlyCopied = (each: DeviceUtilization): boolean => {
     const own = partsOf(each);
     return each !== least && each.fraction === 0 && own !== undefined && own.copy > 0 && computeOf(own) === 0;

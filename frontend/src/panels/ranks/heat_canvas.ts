@@ -1,11 +1,7 @@
 /** Draws the cells of a heat map. */
-import { columnUnit } from "../../format/time";
-import { inUnit } from "../../format/unit";
-import { largestOf, linesOf } from "../../model/ranks";
+import { besideLargest, largestOf, linesOf } from "../../model/ranks";
 import { colourAt, isPale } from "./scale";
 
-/** Of the largest: less is noise beside it, and is not told by three digits. */
-const LEAST_TOLD = 0.01;
 const QUIET = 0.55;
 
 type Theme = "light" | "dark";
@@ -98,15 +94,10 @@ function print(context: CanvasRenderingContext2D, { width, rowHeight }: Size, th
     for (let column = 0; column < columns; column += 1) {
       const value = values[row * columns + column] ?? NaN;
       if (Number.isNaN(value)) continue;
-      const least = LEAST_TOLD * drawing.high;
-      const isNoise = value > 0 && value < least;
+      const { text, isNoise } = besideLargest(value, drawing.high);
       context.globalAlpha = isNoise ? QUIET : 1;
       context.fillStyle = isPale(colourAt(shareOf(value, drawing), theme)) ? "#000" : "#fff";
-      context.fillText(
-        `${isNoise ? "<" : ""}${inUnit(isNoise ? least : value, columnUnit(drawing.high))}`,
-        ((column + 0.5) * width) / columns,
-        (place + 0.5) * rowHeight + 4,
-      );
+      context.fillText(text, ((column + 0.5) * width) / columns, (place + 0.5) * rowHeight + 4);
     }
   });
   context.globalAlpha = 1;

@@ -103,7 +103,7 @@ export function HeatMap({ job }: { job: RankJob }) {
 }
 
 /** Of a row; of few rows each has room for numbers. */
-const rowHeight = (rows: number): number => (rows <= FEW_ROWS ? 26 : Math.max(MOST_HEIGHT / rows, 0.5));
+const rowHeight = (rows: number): number => (rows <= FEW_ROWS ? 22 : Math.max(MOST_HEIGHT / rows, 0.5));
 
 const heightOf = (rows: number): number => Math.round(rowHeight(rows) * rows);
 

@@ -4,11 +4,19 @@ import { Choice, chosenOf } from "../../components/choice";
 import { Panel } from "../../components/panel";
 import { formatCount, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
-import { formatDuration, readableAndExact, unitOf } from "../../format/time";
-import { withUnit } from "../../format/unit";
+import { columnUnit, formatDuration, readableAndExact } from "../../format/time";
 import { useOneStop } from "../../components/walking";
 import { useUrl } from "../../frame/url";
-import { barRows, meanOf, PARTS, partsOf, rankLabel, spreadOfParts, warmUpLeftOut } from "../../model/ranks";
+import {
+  barRows,
+  besideLargest,
+  meanOf,
+  PARTS,
+  partsOf,
+  rankLabel,
+  spreadOfParts,
+  warmUpLeftOut,
+} from "../../model/ranks";
 import { RankLink } from "./rank_link";
 
 const WAYS = [
@@ -92,13 +100,12 @@ function Bars({ job, rows, way, longest }: BarsProps) {
   const count = Math.max(job.iterations, 1);
   const delays = job.ranks.own_delay_ns.map((ns) => (ns === null ? null : ns / count));
   const most = Math.max(...delays.map((ns) => ns ?? 0), 1);
-  const unit = unitOf(delays);
   return (
     <ul class="rank-bars">
       <li class="rank-head muted" aria-hidden="true">
         <span />
         <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
-        <span>own delay{count > 1 && ", mean"}</span>
+        <span>own delay ({columnUnit(most).name})</span>
       </li>
       {rows.map((row) => {
         const rank = job.ranks.rank[row] ?? 0;
@@ -141,7 +148,7 @@ function Bars({ job, rows, way, longest }: BarsProps) {
               style={{ "--bar": (delay ?? 0) / most }}
               data-tip={delay === null ? undefined : `In all: ${readableAndExact(job.ranks.own_delay_ns[row] ?? null)}`}
             >
-              {delay === null ? UNKNOWN : withUnit(delay, unit)}
+              {delay === null ? UNKNOWN : besideLargest(delay, most).text}
             </span>
           </li>
         );

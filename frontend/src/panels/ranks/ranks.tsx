@@ -139,17 +139,20 @@ function Tiles({ job, marked }: RanksProps) {
   const exposed = job.exposed_communication_fraction;
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
-  const base =
-    job.iterations > 1 ? `mean of the ranks in ${formatCount(job.iterations)} iterations` : "mean of the ranks";
+  const several = job.iterations > 1;
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
-      about: job.iterations > 1 ? "median iteration" : `${marked ? "the iteration" : "recorded"}, median of the ranks`,
+      name: several ? "median iteration" : marked ? "the iteration" : "recorded",
+      about: several
+        ? `of ${formatCount(job.iterations)} on all ranks; shares are means of the ranks`
+        : "median of the ranks; shares are means",
       tip: readableAndExact(job.median_iteration_ns),
     },
     {
       value: formatShare(exposed),
-      about: `of the time exposed communication, ${base}${
+      name: "exposed communication",
+      about: `of the time${
         wait === null
           ? ""
           : `: ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}, the rest waiting`
@@ -158,7 +161,8 @@ function Tiles({ job, marked }: RanksProps) {
     },
     {
       value: formatShare(wait),
-      about: `of the time lost to imbalance, ${base}: waiting for others`,
+      name: "lost to imbalance",
+      about: "of the time: waiting for others",
       tip: "Waiting for ranks that come later, while nothing is computed, by the time of the iterations.",
     },
   ];
@@ -166,10 +170,12 @@ function Tiles({ job, marked }: RanksProps) {
   return (
     <section class="rank-numbers">
       <ul class="rank-tiles" aria-label="Key numbers">
-        {tiles.map(({ value, about, tip }) => (
-          <li key={about} data-tip={tip}>
-            <strong>{value}</strong>
-            <span class="muted">{typeset(about)}</span>
+        {tiles.map(({ value, name, about, tip }) => (
+          <li key={name} data-tip={tip}>
+            <span>
+              <strong>{value}</strong> {name}
+            </span>
+            <small class="muted">{typeset(about)}</small>
           </li>
         ))}
       </ul>
