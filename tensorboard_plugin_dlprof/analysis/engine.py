@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
 )
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
-from tensorboard_plugin_dlprof.diagnosis.known_waits import sure_gain
+from tensorboard_plugin_dlprof.diagnosis.known_waits import NOT_TAKEN_OUT, sure_gain
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -121,7 +121,8 @@ def feedback(verdict: Verdict) -> list[Feedback]:
     rows = []
     for finding in verdict.findings:
         advice = finding.recommendation_text()
-        if finding.gain is not None:
+        # What a job may take out of a gain nobody takes out of this table.
+        if finding.gain is not None and finding.beside != NOT_TAKEN_OUT:
             advice += f" Could gain {gain_text(finding, verdict)}."
         if finding.link:
             advice += f" See {finding.link}"

@@ -41,7 +41,7 @@ from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_sc
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import Given, throughput
-from tensorboard_plugin_dlprof.ranks.of_profile import as_its_job_tells
+from tensorboard_plugin_dlprof.ranks.of_profile import as_its_job_tells, place_of
 from tensorboard_plugin_dlprof.reports.catalog import selected_reports
 from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, selected_formats, write_reports
 
@@ -372,7 +372,9 @@ class Profile:
         target = Target(Path(folder), profile_name or DEFAULT_PREFIX, force, safe_csv)
         paths = []
         with self._asking() as connection:
-            for path in write_reports(connection, self._scope, wanted, kinds, target, self._diagnosed):
+            for path in write_reports(
+                connection, self._scope, wanted, kinds, target, self._diagnosed, place_of(self._source)
+            ):
                 paths.append(path)
                 connection.authorizer_calls = 0
         return paths

@@ -70,10 +70,10 @@ def report_files(
     from tensorboard_plugin_dlprof.pipeline import diagnosis_or_none
     from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
     from tensorboard_plugin_dlprof.queries.scope import find_scope
-    from tensorboard_plugin_dlprof.ranks.of_profile import as_its_job_tells
+    from tensorboard_plugin_dlprof.ranks.of_profile import as_its_job_tells, place_of
     from tensorboard_plugin_dlprof.reports.files import write_reports
 
-    profile = Path(name or database).absolute()
+    profile = Path(name or database)
     with opened_database(database, name) as connection:
         scope = find_scope(connection, part.aggregation, part.domain)
 
@@ -83,7 +83,7 @@ def report_files(
             result = diagnosis_or_none(database, selected) if stored is None else stored
             return None if result is None else as_its_job_tells(result, profile)
 
-        for path in write_reports(connection, scope, reports, formats, target, diagnose, profile.parent.name):
+        for path in write_reports(connection, scope, reports, formats, target, diagnose, place_of(profile)):
             yield path
             # The limit is meant for one question; each file counts as one.
             connection.authorizer_calls = 0

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_dlprof.database.job_places import find_job
+from tensorboard_plugin_dlprof.database.job_places import find_job, rank_place
 from tensorboard_plugin_dlprof.database.job_rows import opened_job
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.queries.job_waits import with_known_waits
+
+
+def place_of(profile: Path) -> str:
+    """What people know a profile by besides its file: its folder, with those up to that of its job where that is known
+    (``eight_ranks/host0``), as the list of profiles has it."""
+    folder = rank_place(profile.absolute()).parent
+    found = find_job(profile)
+    job = folder if found is None else found[0].parent
+    return (Path(job.name) / os.path.relpath(folder, job)).as_posix()
 
 
 def as_its_job_tells(diagnosis: Mapping[str, Any], profile: Path) -> dict[str, Any]:

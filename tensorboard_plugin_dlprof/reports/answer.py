@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
 from tensorboard_plugin_dlprof.reports.markup import answer, keys, section, share, typeset, with_code
+from tensorboard_plugin_dlprof.reports.proof import proof
 from tensorboard_plugin_dlprof.units import column_unit, in_unit, short_duration, short_range, significant
 
 Diagnosis = Mapping[str, Any]
@@ -154,7 +155,7 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
         f"<li>{_gain(finding)}<div><strong>{escape(finding['heading'])}</strong>"
         f"<div class=faint>{typeset(finding['title'])}</div>"
         f"<div class=action>{with_code(finding['action'])}{_read_more(finding)}</div>"
-        f"{_untold(finding['gain'])}</div></li>"
+        f"{_untold(finding['gain'])}{proof(finding, diagnosis['marked'])}</div></li>"
         for finding in findings[:MOST_FINDINGS]
     )
     more = len(findings) - MOST_FINDINGS

@@ -5,23 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import Any, cast
 
 from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
-from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
 from tensorboard_plugin_dlprof.queries.memory import highest_peak, memory
 from tensorboard_plugin_dlprof.queries.numbers import minus, plus
-from tensorboard_plugin_dlprof.queries.page_answer import totals
-from tensorboard_plugin_dlprof.queries.page_request import PageRequest
-from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import throughput
 from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
+from tensorboard_plugin_dlprof.reports.groups import groups
 from tensorboard_plugin_dlprof.reports.held import held
 from tensorboard_plugin_dlprof.reports.markup import UNKNOWN, at_least, duration, keys, legend, number, section, share
 from tensorboard_plugin_dlprof.reports.strip import strip
@@ -72,12 +67,11 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
             yield from (held(device, each) for device, each in memory(connection)["devices"].items())
         tiles += peak if tiles else []
     yield _figures(tiles if tiles or not on_gpu else key_figures(connection, scope, unit))
-    yield _notes(connection, scope, "" if diagnosis is None else diagnosis["headline"])
     if diagnosis is not None and diagnosis["findings"]:
         yield from answer.changes(diagnosis)
     else:
         yield _recommendations(connection, scope)
-    yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU")
+    yield groups(connection, scope, unit, "GPU" if on_gpu else "CPU")
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
     if diagnosis is not None and not drawn:
         yield strip(connection, diagnosis)
@@ -87,6 +81,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     if on_gpu:
         parts = resources(connection, scope, unit, diagnosis)
         yield f"<div class=pair>{parts}{_kernels(connection, scope, unit)}</div>"
+    yield _notes(connection, scope, "" if diagnosis is None else diagnosis["headline"])
     yield _system(connection)
 
 
@@ -190,8 +185,8 @@ def _notes(connection: sqlite3.Connection, scope: Scope, headline: str) -> str:
         f"{'' if note['message'] in headline else note['message']} {note['hint']}".strip()
         for note in coverage_notes(connection, scope)
     ]
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes if note)
-    return f'<ul class="notes">{items}</ul>' if items else ""
+    items = "".join(f"<li>{markup.typeset(note)}</li>" for note in notes if note)
+    return section("What this recording holds", "", f'<ul class="notes">{items}</ul>') if items else ""
 
 
 def resources(
@@ -339,93 +334,6 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str, classes
     counted = sum(sums.values())
     colours = [(key, classes[key].format(unit=unit), share(ns / counted)) for key, ns in sums.items() if ns]
     return section("Iterations", note, bars + keys(colours))
-
-
-def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str) -> str:
-    """The ten largest groups of ops by their time on the ``GPU`` or ``CPU``: those of one path without indices are one
-    row. Columns without any value are left out."""
-    time_ns = f"{where.lower()}_time_ns"
-    table, asked = table_of(connection, "op_paths"), PageRequest(limit=10, sort=f"-{time_ns}")
-    groups = cast("list[dict[str, Any]]", page(connection, table, scope, asked).rows)
-    result = [row for row in groups if row[time_ns]]
-    if not result:
-        return ""
-    most, total = result[0][time_ns], cast("int | None", totals(connection, table, scope, asked)[time_ns])
-    # As the sentence and the gains above: of an iteration.
-    iterations = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
-    time_unit, length = column_unit([row[time_ns] / iterations for row in result])
-    # The share stands beside its bar.
-    columns: dict[str, list[str]] = {"Share": [], "Ops": [], f"{where} time ({time_unit})": []}
-    columns |= {f"On {unit}s": [], "Bound by": [], f"Could gain ({time_unit} of kernels)": []}
-    has_units = system.has_matrix_units(connection)
-    bars, names = [], []
-    for row in result:
-        time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
-        fraction = row["tensor_core_fraction"] if where == "GPU" else None
-        on_units = fraction or 0
-        otherwise = "unknown_kernel" if fraction is None and row["eligible_ops"] != 0 else "other_kernel"
-        other = _OF_FAMILY.get(str(row["family"]), otherwise) if where == "GPU" else "cpu"
-        parts = [
-            Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
-            Part(
-                time * (1 - on_units),
-                other,
-                f"Not on {unit}s" if has_units and other == "other_kernel" else duration(time),
-            ),
-        ]
-        bars.append(charts.stacked_bar(f"{where} time of {name}", parts, most))
-        names.append(f"{_called(name)} <span class=faint>{escape(row['direction'] or '')}</span>")
-        cells = (
-            share(time / total if total else None),
-            f"×{row['ops']:,}",
-            in_unit(time / iterations, length),
-            share(fraction) if has_units and fraction is not None else "",
-            row.get("bound") or "",
-            in_unit(gain / iterations, length) if gain > 0 and where == "GPU" else "",
-        )
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(cell)
-    if set(columns["Bound by"]) <= {"", "communication"}:  # Its name and its colour say that.
-        del columns["Bound by"]
-    shown = {head: cells for head, cells in columns.items() if any(cells)}
-    gains = any(head.startswith("Could gain") for head in shown)
-    rows = "".join(
-        f"<tr><th scope=row>{name}</th><td class=bar>{bar}</td>"
-        + "".join(f"<td class=n>{escape(cell or '–')}</td>" for cell in cells)
-        + "</tr>"
-        for name, bar, *cells in zip(names, bars, *shown.values(), strict=True)
-    )
-    # In two lines where one has no room: the unit is the second.
-    heads = "".join(f"<th scope=col class=n>{' ('.join(map(_unbroken, head.split(' (')))}</th>" for head in shown)
-    title = f"Where {where} time goes"
-    return section(
-        title,
-        f"Ops of modules that are alike are one row. Shares are of the {where} time of all ops."
-        + (f" Times are means of {iterations:,} iterations." if iterations > 1 else "")
-        + (" DLProf: Top 10 GPU Ops." if where == "GPU" else "")
-        + (answer.iteration_gain(summary.gpu_utilization(connection, scope)["fraction"]) if gains else ""),
-        f"<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
-        f"<thead><tr><th scope=col>Group</th><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
-    )
-
-
-def _unbroken(text: str) -> str:
-    return escape(text).replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _called(name: str) -> str:
-    """The path of a group as on the pages: where it is faint, the root left out."""
-    if name.startswith(_NO_OP):
-        return f"<span class=faint>no op: </span>{markup.path(name.removeprefix(_NO_OP))}"
-    place, slash, own = name.rstrip("/").rpartition("/")
-    where = f"<span class=faint>{markup.path(place + slash)}</span>" if place else ""
-    return f"{where}{'<wbr>' if where else ''}{markup.path(own or name)}"
-
-
-_NO_OP = "unassociated_"
-
-_OF_FAMILY = {"collective": "communication", NO_KERNELS: "memory"}
-"""Family -> class of the colour of what is no computation."""
 
 
 def _recommendations(connection: sqlite3.Connection, scope: Scope) -> str:

@@ -51,7 +51,7 @@ h1 { font-size: 22px; margin: 8px 0 0; overflow-wrap: anywhere; } h2 { font-size
 section, .figures > div, details { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
   padding: 12px 16px; margin: 0 0 16px; }
 section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
-.notes { color: var(--faint); margin: 0 0 16px; padding: 0; list-style: none; }
+.notes { margin: 0; padding: 0; list-style: none; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); gap: 0 16px; margin: 0; }
 .figures dt { color: var(--faint); } .figures dd { margin: 0; font-size: 24px; }
 .figures .meaning { font-size: 13px; overflow-wrap: anywhere; }
@@ -79,7 +79,8 @@ tbody th { font-weight: normal; } thead th, thead td { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .u { color: var(--faint); }
 .report td:not(.n) { min-width: 60px; max-width: 420px; overflow-wrap: anywhere; white-space: pre-line; }
 /* What names a row stays in sight; a name is cut, and whole in its tooltip. */
-.report .names td:not(.n) { max-width: 300px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.report .names td:not(.n) { max-width: clamp(300px, 33vw, 420px); overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; }
 .report .names .path { direction: rtl; text-align: left; }
 .report .names :is(td, th):first-child { position: sticky; left: 0; z-index: 1; background: var(--panel); }
 .report .names thead th:first-child { z-index: 2; }
@@ -95,14 +96,20 @@ section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .fai
 .changes { margin: 0; padding: 0; list-style: none; }
 .changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
   border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { height: 6px; margin: 6px 0; }
-.groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 240px; width: 44%; }
-.groups .bar { width: 130px; } .groups .bar svg { width: 120px; height: 6px; margin: 6px 0; }
+.changes .proof { border: 0; padding: 0; margin: 4px 0 0; background: none; } .proof > summary { color: var(--faint); }
+.proof table { width: 100%; margin: 8px 0 0; } .proof td:not(.n) { overflow-wrap: anywhere; }
+.proof thead th { white-space: normal; vertical-align: bottom; } .proof .n { width: 96px; }
+.groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 370px; width: 55%; }
+.groups th > div { display: flex; justify-content: space-between; gap: 0 8px; }
+.groups div svg { flex: none; width: 120px; height: 6px; margin: 6px 0; }
 thead .n { text-align: right; } .groups thead th { white-space: normal; vertical-align: bottom; }
 .bars { width: 100%; } .bars td, .bars th { border: 0; }
 .bars th, .bars .n { width: 1px; white-space: nowrap; }
-.bars svg { height: 14px; margin: 3px 0; } .groups .bar + .n { width: 66px; }
-@media (max-width: 900px) { svg .narrow { display: none; }
-  .groups td:nth-child(2) { display: none; } .groups tbody th { min-width: 150px; } }
+.bars svg { height: 14px; margin: 3px 0; }
+@media (max-width: 900px) { svg .narrow { display: none; } }
+/* The bar of a group below its name, where there is no room beside it. */
+@media print, (max-width: 900px) { .groups tbody th { min-width: 160px; width: 30%; }
+  .groups th > div { flex-direction: column; } .groups div svg { width: 100%; } }
 /* None alone in a line of its own. */
 @media (max-width: 940px) { .figures:has(> :nth-child(5)) { grid-template-columns: repeat(3, 1fr); }
   .figures:has(> :nth-child(7)) { grid-template-columns: repeat(4, 1fr); } }
@@ -114,8 +121,7 @@ section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
   body { max-width: none; padding: 0; font-size: 12px; } section > .answer { font-size: 17px; }
   svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .scroll { max-height: none; overflow: visible; background: none; } .contents { display: none; }
-  .report .names td:not(.n) { white-space: normal; } .groups tbody th { min-width: 160px; }
-  .groups td:nth-child(2) { display: none; }
+  .report .names td:not(.n) { white-space: normal; }
   .pair { grid-template-columns: 1fr 1fr; } .figures dd { font-size: 18px; }
   .figures .meaning { font-size: 11px; } .figures > div, .changes > li, tr { break-inside: avoid; }
   section { break-inside: avoid-page; } details:not([open]), .reports:not(:has([open])) { display: none; }

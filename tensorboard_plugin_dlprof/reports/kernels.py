@@ -49,7 +49,7 @@ def kernel_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
         _KERNEL,
         with_unknown(rows, _KERNEL, "Uses TC") if may_use else rows,
         lambda: count_of(connection, f"SELECT count(*) FROM kernel_summaries AS summary {where}", values),
-        about="Kernels of one name together",
+        about="Kernels of one op and name together",
     )
 
 

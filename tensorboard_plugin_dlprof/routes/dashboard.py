@@ -8,6 +8,7 @@ from typing import TypedDict
 from tensorboard_plugin_dlprof.queries import iteration_bars, ops, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import Note, coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import recorded
+from tensorboard_plugin_dlprof.queries.graph_launch import graph_launch_fraction
 from tensorboard_plugin_dlprof.queries.iteration_bars import IterationRow
 from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.memory_answers import MemoryPeak
@@ -51,6 +52,8 @@ class Dashboard(TypedDict):
     gpu_utilization: summary.GpuUtilization
     resource_breakdown: list[summary.ResourceShare]
     kernel_time: dict[summary.KernelClass, summary.KernelClassTime]
+    graph_launch_fraction: float | None
+    """The share of the GPU time that a graph launch takes, where that is over half and its kernels were recorded."""
     collective_ns: int
     """The part of ``kernel_time.other_kernel`` that is communication."""
     launched_outside: str
@@ -84,6 +87,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, profile: About) -> D
         "gpu_utilization": summary.gpu_utilization(connection, scope),
         "resource_breakdown": summary.resource_breakdown(connection, scope),
         "kernel_time": summary.kernel_time(connection, scope),
+        "graph_launch_fraction": graph_launch_fraction(connection, scope),
         "collective_ns": summary.collectives(connection, scope)["time_ns"] or 0,
         "launched_outside": summary.launched_outside(connection, scope),
         "tensor_core_efficiency": summary.tensor_core_efficiency(connection, scope),

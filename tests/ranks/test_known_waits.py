@@ -102,7 +102,12 @@ def test_the_gain_is_the_same_everywhere_and_follows_the_job(
     database = made_in(logs / "run").database
     known = gains()
     assert known[0] < 0.7 * unknown[0]
+    assert "<h1>run/host0, rank 0 of 8</h1>" in (tmp_path / "dlprof_reports.html").read_text()
     assert not known[1]
+    with dlprof.open(rank) as opened:
+        (table,) = opened.write_reports(tmp_path, reports="expert_systems", force=True)
+        (row,) = (line for line in table.read_text().splitlines() if "Exposed communication takes" in line)
+        assert "Could gain" not in row, "what an import stored knows no job"
     database.write_text("damaged")
     assert gains() == unknown
     database.unlink()

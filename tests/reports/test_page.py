@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_source
+from tensorboard_plugin_dlprof.queries.graph_launch import graph_launch_fraction
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import collectives, kernel_time, performance, resource_breakdown
 from tensorboard_plugin_dlprof.reports import as_html
@@ -26,9 +27,11 @@ from tensorboard_plugin_dlprof.reports.answer import exposed_communication, long
 from tensorboard_plugin_dlprof.reports.as_html import write_html
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
 from tensorboard_plugin_dlprof.reports.markup import CODE, answer, path, typeset, with_code
+from tensorboard_plugin_dlprof.reports.proof import MOST_ROWS, proof
 from tensorboard_plugin_dlprof.units import short_duration
 from tests.cli.traces import write_trace
 from tests.reports.writing import golden
+from tests.shared_data import shared_data
 
 
 class Page(html.parser.HTMLParser):
@@ -113,9 +116,8 @@ def test_every_report_and_chart_is_on_the_page() -> None:
     places = [text.index(f">{escape(title)}</h2>") for title in titles]
     places += [text.index(f"<h3>{table}</h3>") for table in tables]
     assert places == sorted(places)
-    assert text.count('<svg role="img"') == 2 + text.count("<td class=bar>"), (
-        "its iteration is the bar of the wall time"
-    )
+    groups = text[text.index("<table class=groups>") :].partition("</table>")[0]
+    assert text.count('<svg role="img"') == 2 + groups.count("<svg"), "its iteration is the bar of the wall time"
 
 
 def test_the_page_opens_with_the_answer(made: Path) -> None:
@@ -123,7 +125,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     result = diagnosis_or_none(made, None)
     assert result is not None
     gain = {"low_ns": 1, "high_ns": 2_000, "share_low": 0.1, "share_high": 0.2}
-    result["findings"] = [{"heading": "what", "title": "<b>", "action": "do", "gain": gain}]
+    result["findings"] = [{"heading": "what", "title": "<b>", "action": "do", "gain": gain, "evidence": []}]
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
         write_html(connection, find_scope(connection), [], stream, result)
@@ -144,6 +146,40 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     assert f"<dt>Iteration time</dt><dd>{short_duration(wall)}</dd>" in text
     computing = sum(mean["parts"][part] for part in ("compute_tensor", "compute_other", "compute_unknown"))
     assert f"<dt>Computing</dt><dd>at least {100 * computing / wall:.1f} %</dd>" in text
+
+
+def test_how_a_finding_is_known_is_folded_below_it() -> None:
+    """How its gain is estimated, and the first rows of its evidence; of what happens once nothing is an iteration's."""
+    row = {"path": "/a/<b>", "call": "cudaMalloc", "kind": "op", "count": 2, "time_ns": 1_500_000, "detail": "4 bytes"}
+    finding = {"gain": {"how": "Half of it."}, "evidence": [row] * (MOST_ROWS + 2), "per": "iteration"}
+    text = plain(proof(finding, marked=True))
+    Page(text)
+    assert text.startswith("<details class=proof><summary>How the gain is estimated, and evidence: 10 rows</summary>")
+    assert "<div class=faint>Half of it.</div>" in text
+    assert ">Count per iteration</th>" in text
+    assert ">Time (ms) per iteration</th>" in text
+    cells = "<td>cudaMalloc</td><td class=n>2</td><td class=n>1.50</td>"
+    assert text.count(f"/<wbr>&lt;b&gt;<div class=faint>4 bytes</div></td>{cells}") == MOST_ROWS
+    assert "2 more: " in text
+    once = proof({"gain": None, "evidence": [{**row, "count": None, "call": None}], "per": "once"}, marked=True)
+    assert "<summary>Evidence: 1 row</summary>" in once
+    assert re.findall(r"<th scope=col[^>]*>([^<]*)", once) == ["Where", "Time (ms)"]
+    assert proof({"gain": None, "evidence": []}, marked=True) == ""
+
+
+def test_where_a_graph_launch_holds_most_time_the_kernels_are_listed(tmp_path: Path) -> None:
+    """As on the Dashboard; not where the graph was recorded as a whole, of which no kernel is known."""
+    by_node = shared_data() / "torch" / "mi300x_flux_large" / "profile_trace_rank_0.json.gz"
+    (whole,) = (shared_data() / "nsight" / "a100_cuda_graphs").glob("*.sqlite")
+    for source, share, head in ((by_node, 0.849, "Kernel"), (whole, None, "Group")):
+        database = tmp_path / f"{head}.dlprof_dldb.sqlite"
+        import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+        with closing(open_database(database)) as connection:
+            told = graph_launch_fraction(connection, find_scope(connection))
+        assert told == (share if share is None else pytest.approx(share, abs=0.001))
+        text = page_of(database)
+        assert f"<table class=groups><thead><tr><th scope=col>{head}</th>" in text
+        assert ("By kernel, because a graph launch holds 84.9 % of the GPU time." in text) == (share is not None)
 
 
 def test_which_iterations_count_is_no_change_to_make(made: Path) -> None:

@@ -338,6 +338,8 @@ export interface DashboardResponse {
   gpu_utilization: GpuUtilization;
   resource_breakdown: ResourceShare[];
   kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory" | "graph", KernelTime>;
+  /** The share of the GPU time that a graph launch takes, where that is over half and its kernels were recorded. */
+  graph_launch_fraction: number | null;
   /** The part of `kernel_time.other_kernel` that is communication. */
   collective_ns: number;
   /** A sentence, where `resource_breakdown` holds work that is not in `kernel_time`; else empty. */

@@ -20,7 +20,6 @@ import { numberOf, textOf } from "../../frame/use_row";
 import { piecesOf } from "../../model/families";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery, type Query } from "../../frame/use_query";
-import { graphLaunchShare } from "../../model/graph_launch";
 import { hasGpuWork } from "../../model/headline";
 import { shortKernelName } from "../../model/kernel_name";
 import { colourOf, shortUnit } from "../../model/resources";
@@ -71,11 +70,9 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
   const groupings = onGpu ? BY : BY.filter(([id]) => id !== "kernel");
   const chosen = useUrl()["top.by"];
   const time = onGpu ? "gpu_time_ns" : "cpu_time_ns";
-  const paths = useTop(chosen === undefined ? "path" : null, time);
-  const graphShare = onGpu && paths.data !== null ? graphLaunchShare(paths.data, data) : null;
+  const graphShare = chosen === undefined ? data.graph_launch_fraction : null;
   const by = graphShare === null ? chosenOf(groupings, chosen) : "kernel";
-  const others = useTop(chosen === undefined && by === "path" ? null : by, time);
-  const query = chosen === undefined && by === "path" ? paths : others;
+  const query = useTop(by, time);
   const page = query.data?.table === SOURCES[by].table ? query.data : null;
   return (
     <Panel
@@ -115,19 +112,17 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
   );
 }
 
-/** The ten largest groups of a grouping; null asks for nothing. */
-function useTop(by: By | null, time: TopTableProps["time"]): Query<TableResponse> {
+/** The ten largest groups of a grouping. */
+function useTop(by: By, time: TopTableProps["time"]): Query<TableResponse> {
   const scope = useScope();
-  const { table, links = {} } = SOURCES[by ?? "path"];
+  const { table, links = {} } = SOURCES[by];
   // Groups without any are not among those that the count leads to: a call of the host may be one.
   const where = { [time]: ">0" };
   const asked = {
     ...{ ...scope, per: "iteration" as const },
     ...{ table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where },
   };
-  return useQuery<TableResponse>(by === null ? null : scopeKey(scope, "top", table, time), (signal) =>
-    fetchTable(asked, signal),
-  );
+  return useQuery<TableResponse>(scopeKey(scope, "top", table, time), (signal) => fetchTable(asked, signal));
 }
 
 interface TopTableProps {

@@ -1,0 +1,169 @@
+"""Where the time goes: the ten largest groups of ops, or kernels where a graph launch holds most of the time."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from html import escape
+from typing import Any, cast
+
+from tensorboard_plugin_dlprof.queries import summary, system
+from tensorboard_plugin_dlprof.queries.graph_launch import graph_launch_fraction
+from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
+from tensorboard_plugin_dlprof.queries.page_answer import totals
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
+from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.tables import table_of
+from tensorboard_plugin_dlprof.reports import answer, charts, markup
+from tensorboard_plugin_dlprof.reports.charts import Part
+from tensorboard_plugin_dlprof.reports.markup import duration, section, share
+from tensorboard_plugin_dlprof.units import column_unit, in_unit
+
+
+def groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str) -> str:
+    """The ten largest groups of ops by their time on the ``GPU`` or ``CPU``: those of one path without indices are one
+    row; kernels of one name are one row where a graph launch holds most of the GPU time.
+
+    Columns without any value are left out.
+    """
+    graph_share = graph_launch_fraction(connection, scope) if where == "GPU" else None
+    time_ns = f"{where.lower()}_time_ns"
+    table = table_of(connection, "op_paths" if graph_share is None else "kernels_of_group")
+    asked = PageRequest(limit=10, sort=f"-{time_ns}", group=None if graph_share is None else "")
+    found = cast("list[dict[str, Any]]", page(connection, table, scope, asked).rows)
+    rows = [row for row in found if row[time_ns]]
+    if not rows:
+        return ""
+    total = cast("int | None", totals(connection, table, scope, asked)[time_ns])
+    # As the sentence and the gains above: of an iteration.
+    iterations = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
+    if graph_share is None:
+        what = f"Ops of modules that are alike are one row. Shares are of the {where} time of all ops."
+    else:
+        what = (
+            f"By kernel, because a graph launch holds {share(graph_share)} of the GPU time. Shares are of the time of "
+            "all kernels."
+        )
+    shown = _columns(connection, rows, unit, where, total, iterations)
+    gains = any(head.startswith("Could gain") for head in shown)
+    note = (
+        what
+        + (f" Times are means of {iterations:,} iterations." if iterations > 1 else "")
+        + (" DLProf: Top 10 GPU Ops." if where == "GPU" else "")
+        + (answer.iteration_gain(summary.gpu_utilization(connection, scope)["fraction"]) if gains else "")
+    )
+    names = [_name(row, graph_share is not None) for row in rows]
+    bars = _bars(connection, rows, unit, where)
+    return _table(f"Where {where} time goes", note, "Group" if graph_share is None else "Kernel", names, bars, shown)
+
+
+def _columns(
+    connection: sqlite3.Connection,
+    rows: list[dict[str, Any]],
+    unit: str,
+    where: str,
+    total: int | None,
+    iterations: int,
+) -> dict[str, list[str]]:
+    """The cells by their heads."""
+    time_ns = f"{where.lower()}_time_ns"
+    time_unit, length = column_unit([row[time_ns] / iterations for row in rows])
+    has_units = system.has_matrix_units(connection)
+    # The share stands beside its bar.
+    columns = {
+        "Share": [share(row[time_ns] / total if total else None) for row in rows],
+        "Ops": [f"×{row['ops']:,}" for row in rows],
+        f"{where} time ({time_unit})": [in_unit(row[time_ns] / iterations, length) for row in rows],
+        f"On {unit}s": [_use(row) if has_units else "" for row in rows],
+        "Bound by": [row.get("bound") or "" for row in rows],
+        f"Could gain ({time_unit} of kernels)": [
+            in_unit(gain / iterations, length) if (gain := row.get("gain_ns") or 0) > 0 and where == "GPU" else ""
+            for row in rows
+        ],
+    }
+    if set(columns["Bound by"]) <= {"", "communication"}:  # Its name and its colour say that.
+        del columns["Bound by"]
+    return {head: cells for head, cells in columns.items() if any(cells)}
+
+
+def _use(row: Mapping[str, Any]) -> str:
+    """The share of a group on matrix units; whether a kernel runs there."""
+    if "using_tensor_cores" in row and "tensor_core_fraction" not in row:
+        using = row["using_tensor_cores"]
+        return "unknown" if using is None else "yes" if using else ""
+    fraction = row["tensor_core_fraction"]
+    return "" if fraction is None else share(fraction)
+
+
+def _bars(connection: sqlite3.Connection, rows: list[dict[str, Any]], unit: str, where: str) -> list[str]:
+    """The times, split by what ran."""
+    time_ns = f"{where.lower()}_time_ns"
+    has_units = system.has_matrix_units(connection)
+    bars = []
+    for row in rows:
+        time, using = row[time_ns], row.get("using_tensor_cores")
+        fraction = row.get("tensor_core_fraction", None if using is None else float(using))
+        fraction = fraction if where == "GPU" else None
+        on_units = fraction or 0
+        otherwise = "unknown_kernel" if fraction is None and row.get("eligible_ops") != 0 else "other_kernel"
+        other = _OF_FAMILY.get(str(row["family"]), otherwise) if where == "GPU" else "cpu"
+        parts = [
+            Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
+            Part(
+                time * (1 - on_units),
+                other,
+                f"Not on {unit}s" if has_units and other == "other_kernel" else duration(time),
+            ),
+        ]
+        bars.append(charts.stacked_bar(f"{where} time of {row['name']}", parts, rows[0][time_ns]))
+    return bars
+
+
+def _table(title: str, note: str, head: str, names: list[str], bars: list[str], shown: dict[str, list[str]]) -> str:
+    rows = "".join(
+        f"<tr><th scope=row><div><span>{name}</span>{bar}</div></th>"
+        + "".join(f"<td class=n>{escape(cell or '–')}</td>" for cell in cells)
+        + "</tr>"
+        for name, bar, *cells in zip(names, bars, *shown.values(), strict=True)
+    )
+    # In two lines where one has no room: the unit is the second.
+    heads = "".join(f"<th scope=col class=n>{' ('.join(map(_unbroken, head.split(' (')))}</th>" for head in shown)
+    return section(
+        title,
+        note,
+        f"<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
+        f"<thead><tr><th scope=col>{head}</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
+    )
+
+
+def _unbroken(text: str) -> str:
+    return escape(text).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+_MOST_LETTERS = 58
+"""Of the name of a kernel: generated ones have hundreds, and differ within so many."""
+
+
+def _name(row: Mapping[str, Any], is_kernel: bool) -> str:
+    name = str(row["name"])
+    if not is_kernel:
+        return f"{_called(name)} <span class=faint>{escape(row['direction'] or '')}</span>"
+    if len(name) <= _MOST_LETTERS:
+        return escape(name)
+    return f'<span title="{escape(name)}">{escape(name[:_MOST_LETTERS])}…</span>'
+
+
+def _called(name: str) -> str:
+    """The path of a group as on the pages: where it is faint, the root left out."""
+    if name.startswith(_NO_OP):
+        return f"<span class=faint>no op: </span>{markup.path(name.removeprefix(_NO_OP))}"
+    place, slash, own = name.rstrip("/").rpartition("/")
+    where = f"<span class=faint>{markup.path(place + slash)}</span>" if place else ""
+    return f"{where}{'<wbr>' if where else ''}{markup.path(own or name)}"
+
+
+_NO_OP = "unassociated_"
+
+_OF_FAMILY = {"collective": "communication", NO_KERNELS: "memory"}
+"""Family -> class of the colour of what is no computation."""
