@@ -85,9 +85,18 @@ export function readableAndExact(ns: number | null | undefined): string {
   return Math.abs(ns) < 1000 ? exactDuration(ns) : `${formatDuration(ns)} (${exactDuration(ns)})`;
 }
 
-/** One unit for a whole column, chosen by its largest value. */
-export function columnUnit(largestNs: number): TimeUnit {
-  return largestNs === 0 ? MS : unitHolding(largestNs, 0.9995);
+/** Less of a unit has fewer than three digits; of a smaller unit as much as this is still read. */
+const THREE_DIGITS = 0.00995;
+const MOST_READ = 10_000;
+
+/** One unit for a whole column, chosen by its largest value; the next smaller one, where its smallest would lose digits and that fits. */
+export function columnUnit(largestNs: number, leastNs = Infinity): TimeUnit {
+  if (largestNs === 0) return MS;
+  const unit = unitHolding(largestNs, 0.9995);
+  const smaller = UNITS[UNITS.indexOf(unit) + 1];
+  return smaller !== undefined && leastNs < THREE_DIGITS * unit.size && largestNs < MOST_READ * smaller.size
+    ? smaller
+    : unit;
 }
 
 /** The same from all values of a column, of which some may be unknown. */
@@ -125,6 +134,9 @@ export function formatTimestamp(ns: number, apart: number, largest = Math.max(ns
   const decimals = Math.min(Math.max(-Math.floor(Math.log10(apart / unit.size)), 0), 9);
   return `${WITH_DECIMALS[decimals]?.format(Math.round(ns) / unit.size) ?? ""} ${unit.name}`;
 }
+
+/** A moment to the microsecond, since the start of the recording, as the axis of the timeline and its tables have it. */
+export const clock = (ns: number): string => formatTimestamp(ns, 1e3);
 
 /** Three decimals of a millisecond tell apart what is a microsecond apart. */
 const APART_IN_MS = 1e3;

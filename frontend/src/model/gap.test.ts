@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { TimelineGap } from "../api/types";
-import { blockLabel, calledWhen, gapInWords, lengthIn, seenGap } from "./gap";
+import { blockLabel, gapInWords, lengthIn, seenGap } from "./gap";
 
 const gap: TimelineGap = {
   ...{ device: 0, start: 100, duration: 900, cause: "data_loader", label: "Data loader" },
@@ -19,13 +19,6 @@ it("a gap is told as far as the window shows it, by the cause of most of that", 
     { start: 200, duration: 200, part: "launching" },
     { start: 400, duration: 50, part: "data_loader" },
   ]);
-});
-
-it("a call is told from the begin of the whole gap, whose length is said where the window shows less of it", () => {
-  const seen = seenGap(gap, { from: 200, to: 450 });
-  expect(calledWhen(700, seen, gap)).toBe("began 600 ns into the whole gap of 900 ns");
-  expect(calledWhen(50, seen, gap)).toBe("began 50 ns before the whole gap of 900 ns");
-  expect(calledWhen(700, gap, gap)).toBe("began 600 ns into the gap");
 });
 
 it("pieces of one cause count together, however many calls the host made in it", () => {

@@ -30,13 +30,6 @@ export function gapInWords(gap: TimelineGap, view: View, unit: string): string {
   return `Gap of ${formatDuration(duration)}, ${partKinds(unit).find(({ key }) => key === cause)?.label ?? cause}`;
 }
 
-/** When a call began, counted from the begin of the whole gap, whose length is told where `gap`, as the window shows it, is shorter. */
-export function calledWhen(start: number, gap: TimelineGap, whole: TimelineGap): string {
-  const of = gap.duration < whole.duration ? `the whole gap of ${formatDuration(whole.duration)}` : "the gap";
-  const after = start - whole.start;
-  return after >= 0 ? `began ${formatDuration(after)} into ${of}` : `began ${formatDuration(-after)} before ${of}`;
-}
-
 /** Starts and ends are told to so many ns by whoever marks them. */
 export const NEAR_NS = 1_000;
 

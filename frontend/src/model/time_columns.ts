@@ -37,10 +37,15 @@ export function columnScales(columns: readonly Column[], rows: readonly Row[]): 
   const units = new Map<string, Unit>(
     [true, false].flatMap((ofOne) => {
       const own = (some: [string, number][]) => new Map(some.filter(([key]) => isOfOne(key) === ofOne));
-      const ownSizes = own(sizes);
-      const small = [...ownSizes.keys()].flatMap((key) => rows.map((row) => Number(row[key] ?? 0)));
-      const unitOfSizes = (most: number) => sizeUnit(most, ...small.filter((bytes) => Math.abs(bytes) < most));
-      return [...unitsOfColumns(own(lengths), columnUnit), ...unitsOfColumns(ownSizes, unitOfSizes)];
+      const smallOf = (some: ReadonlyMap<string, number>, most: number): number[] =>
+        [...some.keys()]
+          .flatMap((key) => rows.map((row) => Math.abs(Number(row[key] ?? 0))))
+          .filter((amount) => amount > 0 && amount < most);
+      const [ownTimes, ownSizes] = [own(lengths), own(sizes)];
+      return [
+        ...unitsOfColumns(ownTimes, (most) => columnUnit(most, Math.min(...smallOf(ownTimes, most)))),
+        ...unitsOfColumns(ownSizes, (most) => sizeUnit(most, ...smallOf(ownSizes, most))),
+      ];
     }),
   );
   return new Map(

@@ -75,6 +75,13 @@ export function showingOp(view: "ops" | "efficiency", op: string): Changes {
   return { view, "ops.by": "none", [`${table}.row`]: op, [`${table}.where.op_id`]: `=${op}` };
 }
 
+/** The ops of one path in their view, whatever their indices: those of both directions. */
+export const showingPath = (path: string): Changes => ({
+  view: "ops",
+  "ops.by": "path",
+  "paths.where.name": `=${path}`,
+});
+
 /** The iterations in their view, with neighbours to compare. */
 export const amongNeighbours = (first: number, last: number): Changes => ({
   view: "iterations",

@@ -1,5 +1,5 @@
-/** The lines from what is selected to what launched it; the end of one that leaves the window says how far away it is. */
-import { formatDuration } from "../../format/time";
+/** The lines from what is selected to what launched it; the end of one that leaves the window says when that is. */
+import { clock } from "../../format/time";
 import type { TimelineItem } from "../../api/types";
 import type { View } from "../../model/timeline_link";
 
@@ -27,11 +27,10 @@ export function linesOf(item: TimelineItem | null, rows: readonly { track: numbe
   return lines.filter((line) => line.every((end) => end.row >= 0));
 }
 
-/** An end as a window shows it: at the border, with what is beyond it in words; none where it is in sight. */
+/** An end as a window shows it: at the border, with when what is beyond it begins, as the axis counts; none where it is in sight. */
 export function endIn({ at, what }: End, { from, to }: View): { at: number; beyond: string } {
-  if (at < from) return { at: from, beyond: `${what} ${formatDuration(from - at)} earlier` };
-  if (at > to) return { at: to, beyond: `${what} ${formatDuration(at - to)} later` };
-  return { at, beyond: "" };
+  const seen = Math.min(Math.max(at, from), to);
+  return { at: seen, beyond: seen === at ? "" : `${what} at ${clock(at)}` };
 }
 
 /** Whether anything of a line is in sight. */

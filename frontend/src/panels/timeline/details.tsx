@@ -1,10 +1,10 @@
 /** What is selected: a gap with its causes and what ended it, or an item with its call and op. */
 import type { ComponentChildren } from "preact";
 
-import { exactDuration, formatDuration, formatTimestamp } from "../../format/time";
+import { clock, exactDuration, formatDuration } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
-import { calledWhen, partSums, seenGap } from "../../model/gap";
+import { partSums, seenGap } from "../../model/gap";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
 import { classInWords, threadKey } from "../../model/timeline";
@@ -37,11 +37,6 @@ interface GapProps extends ItemProps {
   /** The call that the host was in at a moment. */
   onCall: (name: string, at: number) => void;
 }
-
-const MICROSECOND = 1e3;
-
-/** As the tables below and the axis have it. */
-const clock = (time: number): string => formatTimestamp(time, MICROSECOND);
 
 /** The cause of a gap in a sentence. */
 function causeSentence(gap: TimelineGap): string {
@@ -108,12 +103,12 @@ export function Details({ of: whole, ...rest }: { of: TimelineGap | TimelineItem
           <Icon name="close" />
         </button>
       </Head>
-      {isGap ? <GapFacts gap={of as TimelineGap} whole={whole} {...rest} /> : <ItemFacts item={whole} {...rest} />}
+      {isGap ? <GapFacts gap={of as TimelineGap} {...rest} /> : <ItemFacts item={whole} {...rest} />}
     </div>
   );
 }
 
-function GapFacts({ gap, whole, unit, onItem, onCall }: { gap: TimelineGap; whole: TimelineGap } & GapProps) {
+function GapFacts({ gap, unit, onItem, onCall }: { gap: TimelineGap } & GapProps) {
   const kinds = new Map(partKinds(unit).map((kind) => [kind.key as string, kind]));
   const cause = kinds.get(gap.cause);
   const ended = gap.ended_by;
@@ -159,7 +154,7 @@ function GapFacts({ gap, whole, unit, onItem, onCall }: { gap: TimelineGap; whol
           <Fact name="its call">
             <ItemButton onClick={() => onItem(ended.call?.id ?? 0)}>{shortName(ended.call.name)}</ItemButton>,{" "}
             {formatDuration(ended.call.duration)}
-            <div class="muted">{calledWhen(ended.call.start, gap, whole)}</div>
+            <div class="muted">at {clock(ended.call.start)}</div>
           </Fact>
         )}
         {ended !== null && <OpOf item={ended} />}

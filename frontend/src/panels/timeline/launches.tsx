@@ -6,8 +6,7 @@ import { PlainHead, atRight } from "../../components/plain_head";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import type { Scene } from "../../components/timeline/drawing";
-import { Duration, FittingPath, TimeIn } from "../../components/value";
-import { ViewLink } from "../../components/view_link";
+import { Duration, TimeIn } from "../../components/value";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact, unitOf } from "../../format/time";
@@ -16,7 +15,7 @@ import { useQuery, type Query } from "../../frame/use_query";
 import { countRange, durationRange, histogramOf, type Bar } from "../../model/launches";
 import type { LaunchStatistics } from "../../api/types";
 import type { View } from "../../model/timeline_link";
-import { showingOp } from "../../model/url_state";
+import { OpLink } from "./op_link";
 
 const ABOUT =
   "Launches of kernels whose calls begin in this window; a call with all its work is one. Queue length: calls that have begun and whose work has not. Delay: from the end of a call to the begin of its work.";
@@ -167,13 +166,7 @@ function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; l
         {short.ops.slice(0, SHOWN).map(({ op, op_id: id, launches: count, work_ns: work, call_ns: call }) => (
           <tr key={`${id} ${op}`}>
             <td>
-              {id === "" ? (
-                <FittingPath path={op} />
-              ) : (
-                <ViewLink class="link-button" to={showingOp("ops", id)}>
-                  <FittingPath path={op} id={id} />
-                </ViewLink>
-              )}
+              <OpLink path={op} id={id} />
             </td>
             <td class="right number">{formatCount(count)}</td>
             <td class="right">

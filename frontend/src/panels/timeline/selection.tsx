@@ -5,15 +5,14 @@ import { fetchTimelineWork } from "../../api/client";
 import type { LargestWork } from "../../api/types";
 import { ErrorBox, Loading } from "../../components/message";
 import { PlainHead, atRight } from "../../components/plain_head";
-import { FittingPath, TimeIn } from "../../components/value";
-import { ViewLink } from "../../components/view_link";
+import { TimeIn } from "../../components/value";
 import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { formatCount } from "../../format/number";
 import { exactDuration, formatDuration, unitOf } from "../../format/time";
 import { shortKernelName, wordsApart } from "../../model/kernel_name";
 import type { View } from "../../model/timeline_link";
-import { showingOp } from "../../model/url_state";
+import { OpLink } from "./op_link";
 
 interface SelectionProps {
   device: number | null;
@@ -71,15 +70,7 @@ function Largest({ work: { works, ops } }: { work: LargestWork }) {
           {ops.map(({ op, op_id: id, ns }) => (
             <tr key={op}>
               <td>
-                {op === "" ? (
-                  <span class="muted">no op</span>
-                ) : id === "" ? (
-                  <FittingPath path={op} />
-                ) : (
-                  <ViewLink class="link-button" to={showingOp("ops", id)}>
-                    <FittingPath path={op} />
-                  </ViewLink>
-                )}
+                <OpLink path={op} id={id} />
               </td>
               <td class="right">
                 <TimeIn ns={ns} unit={unit} />
