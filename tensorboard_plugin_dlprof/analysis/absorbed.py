@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class, waits_for_
 from tensorboard_plugin_dlprof.diagnosis.parts import LONG_NS, NEAR_NS, SHORT_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import Kernels, Profile
 
 Float64s = npt.NDArray[np.float64]
 
@@ -49,6 +49,15 @@ def lost_shares(profile: Profile, diagnosis: Diagnosis, rows: Int64s) -> Float64
         time = (end_ns - kernels.start_ns[rows[mine]])[known]
         lost[~known] = np.average(lost[known], weights=time) if time.sum() > 0 else _UNKNOWN
         result[mine] = lost
+    return result
+
+
+def launch_ns(kernels: Kernels, rows: Int64s) -> Int64s:
+    """How long (ns) the call took that launched each of some kernels; 0 where it launched others, too, as of a graph, or
+    is not recorded."""
+    begin_ns = kernels.api_start_ns[rows]
+    _, number, count = np.unique(begin_ns, return_inverse=True, return_counts=True)
+    result: Int64s = (kernels.api_end_ns[rows] - begin_ns) * (count[number.reshape(-1)] == 1)
     return result
 
 

@@ -54,7 +54,8 @@ def about_kernels(
 
     The gain is that of the GPU with most of the time, and never more than this time. Kernels that run during
     collectives are assumed to gain nothing, because the collectives take their time all the same; so are those after
-    which the GPU waits for a host that does not wait for it, unless fewer are launched.
+    which the GPU waits for a host that does not wait for it. Those that are not launched any more gain there what
+    their launches take, unless what limits comes when it comes, however soon the host asks for it.
 
     Args:
         signals: Remembers of which kernels was spoken.
@@ -62,7 +63,7 @@ def about_kernels(
         saved: The least and the most kernel time (ns) saved, over all GPUs and iterations; None if it is unknown.
         reasoning: How these were found.
         cannot_tell: Why ``saved`` is unknown, and what to record.
-        fewer: Whether fewer kernels are launched then, so that the host is faster, too.
+        fewer: Whether as large a share of their launches goes as of their time.
     """
     signals.tell_of(selected)
     time_ns, total = signals.kernel_time(selected), signals.time(selected)
@@ -76,9 +77,10 @@ def about_kernels(
             f" {percentage(signals.overlapping_collectives_fraction)} of the kernels' time is beside collectives, "
             "where shorter kernels are taken to gain nothing."
         )
-    lost = 0.0 if fewer else float((signals.duration * signals.lost_shares)[selected].sum()) / total
+    lost = float((signals.duration * signals.lost_shares)[selected].sum()) / total
     limit = signals.limit(fields["device"])
     limit_share = signals.part_share(limit, fields["device"])
+    claims = {pool: (low * share, high * share) for pool, (low, high) in saved.items()}
     if lost >= 0.02 and limit_share < _LEAST_LIMIT:
         reasoning += (
             f" After {percentage(lost)} of these kernels' time the GPU waits for the host, if only for "
@@ -86,29 +88,33 @@ def about_kernels(
         )
     elif lost >= 0.02:
         least = MIN_GAIN_FRACTION * signals.wall_ns
-        low_ns, all_ns = (share * sum(ends) for ends in zip(*saved.values(), strict=True))
+        low_ns, all_ns = (sum(ends) for ends in zip(*claims.values(), strict=True))
         shorter = short_range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
         limits = limiting(limit)
-        if all_ns >= least > all_ns * (1 - lost) and lost >= _MOST_LOST:
+        claims = {pool: (low * (1 - lost), high * (1 - lost)) for pool, (low, high) in claims.items()}
+        launches = ""
+        if fewer and signals.takes_its_time(limit):
+            spared = float((signals.launch_ns * signals.lost_shares)[selected].sum()) / total
+            claims[Pool.LAUNCH] = (spared * low_ns, spared * all_ns)
+            launches = ", and fewer ones what their launches take"
+        if all_ns >= least > sum(high for _, high in claims.values()) and lost >= _MOST_LOST:
             return {
                 **fields,
                 "cannot_tell": f"{NONE_YET}{limits}: kernels get {shorter} shorter, but after {percentage(lost)} of "
                 "their time the GPU then waits for the host. Mend that first.",
             }
-        share *= 1 - lost
         reasoning += (
             f" After {percentage(lost)} of these kernels' time the GPU waits for the host, which launches no sooner: "
-            "there shorter ones are taken to gain nothing."
+            f"there shorter ones are taken to gain nothing{launches}."
         )
         if 1 - lost < _LEAST_KEPT:
             fields["beside"] = f"Kernels get {shorter} shorter, but {limits}."
-    elif (fewer or isnan(lost)) and signals.busy_while_active_fraction < 0.9:
-        window = "the time of the iterations" if signals.marked else "the time from the first to the last"
+    elif isnan(lost) and signals.busy_while_active_fraction < 0.9:
         reasoning += (
-            f" Kernels run in {percentage(signals.busy_while_active_fraction)} of {window}: as long as the host is "
-            "the limit, part of what kernels save becomes idle time."
+            f" Kernels run in {percentage(signals.busy_while_active_fraction)} of the time of the iterations: as long "
+            "as the host is the limit, part of what kernels save becomes idle time."
         )
-    gain = wall_gain(signals, {pool: (low * share, high * share) for pool, (low, high) in saved.items()}, reasoning)
+    gain = wall_gain(signals, claims, reasoning)
     if MIN_GAIN_FRACTION * signals.iteration_ns <= gain.high_ns and gain.high_ns > MOST_TIMES * gain.low_ns:
         ends = f"between {short_duration(gain.low_ns)} and {short_duration(gain.high_ns)}"
         return {**fields, "cannot_tell": cannot_tell or f"It is {ends}, which is too wide a range to be of use."}

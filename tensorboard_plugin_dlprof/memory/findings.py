@@ -102,6 +102,11 @@ def _rows_of(held: Sequence[Held]) -> list[dict[str, Any]]:
     ]
 
 
+def _how(history: History) -> str:
+    """How a process has what its history says that it has."""
+    return history.measure if history.measure in ("allocated", "requested") else "taken"
+
+
 def _out_of_memory(history: History) -> list[dict[str, Any]]:
     """The first allocation that failed. What is cached then is in pieces that do not fit: the allocator looks there
     first, and gives back whole free segments before it fails, of which a trace only tells what is left after."""
@@ -113,7 +118,7 @@ def _out_of_memory(history: History) -> list[dict[str, Any]]:
     cached, largest = _cached_at(history, state)
     first = f" (the first of {len(history.out_of_memory):,})" if len(history.out_of_memory) > 1 else ""
     of_reserved = f" of {size(reserved)} reserved" if reserved >= 0 else ""
-    held = f"{size(in_use)}{of_reserved}{' more than at the start' if history.relative else ''} were in use"
+    held = f"{size(in_use)}{of_reserved}{' more than at the start' if history.relative else ''} were {_how(history)}"
     action = "Use a smaller batch, activation checkpointing or mixed precision."
     if cached > asked and largest >= asked:
         why = f"{held} and {size(cached)} were cached, but for other streams or pools of memory"
@@ -175,7 +180,8 @@ def _leak(profile: Profile, history: History, leak: Leak, of_torch: bool) -> lis
         if leak.iterations_until_full is not None
         else ""
     )
-    title = f"Memory in use grows by {size(leak.bytes_per_iteration)} in each iteration{until}"
+    how = _how(history)
+    title = f"{how[0].upper()}{how[1:]} memory grows by {size(leak.bytes_per_iteration)} in each iteration{until}"
     action = "Look for what the program keeps of each iteration, such as a list of results."
     if of_torch:
         action = "Keep numbers, not tensors: a list of losses keeps their graphs alive; use .item() or .detach()."

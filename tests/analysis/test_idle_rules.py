@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.units import short_duration
 from tests.analysis.scenes import verdict
 from tests.analysis.steps import GAP, LONG, NCCL, STEP_US, said, steps, unmarked
 from tests.diagnosis.test_parts import event, launch, profile_of
@@ -147,6 +148,17 @@ def test_the_call_after_a_gap_is_not_what_took_its_time(tmp_path: Path) -> None:
         if each["rule"] == "cold_start"
     )
     assert "Most of it: what was not recorded before cudaLaunchKernel (" in start["title"]
+
+
+def test_host_time_of_two_parts_is_told_by_part(tmp_path: Path) -> None:
+    """Their sum stands nowhere else: the bar has one for ops and one for other code."""
+    frame = event("python_function", "train.py(7): step", GAP[0] + 25_000, 30_000)
+    body = [event("cpu_op", "aten::unique", GAP[0], 20_000), *launch(7, GAP[0] + 20_000, GAP[0] + 20_005, 4_000), frame]
+    found = said(steps(body), tmp_path)
+    parts = found["mean"]["devices"]["0"]["parts"]
+    (host,) = (each for each in found["findings"] if each["rule"] == "host_detector")
+    assert host["time_ns"] == parts["host_op"] + parts["host_code"]
+    assert f"while the host is in ops for {short_duration(parts['host_op'])} and in other code for " in host["title"]
 
 
 def test_a_marker_of_dlprof_is_called_by_its_function(tmp_path: Path) -> None:

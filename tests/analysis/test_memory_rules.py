@@ -180,12 +180,12 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     )
     full = of_memory(snapshot(GB // 2, GB // 2, failed=GB))["oom_detector"].problem_text()
     assert full == (
-        "An allocation of 1.00 GiB failed; 9.50 GiB of 10.0 GiB reserved were in use and 0 bytes were free on the GPU, "
+        "An allocation of 1.00 GiB failed; 9.50 GiB of 10.0 GiB reserved were allocated and 0 bytes were free on the GPU, "
         "which is full."
     )
     pieces = of_memory(snapshot(4 * GB, GB // 2, failed=3 * GB))["oom_detector"]
     assert pieces.problem_text() == (
-        "An allocation of 3.00 GiB failed; 6.00 GiB of 10.0 GiB reserved were in use and 4.00 GiB were cached, but no "
+        "An allocation of 3.00 GiB failed; 6.00 GiB of 10.0 GiB reserved were allocated and 4.00 GiB were cached, but no "
         "free block was larger than 512 MiB: fragmentation."
     )
     assert "expandable_segments:True" in pieces.recommendation_text()
@@ -197,16 +197,16 @@ def test_a_failure_with_room_on_the_gpu_is_not_a_full_gpu() -> None:
     history = profile.memory_histories[0]
     history.out_of_memory = [(3, GB, 30 * GB), (4, GB, 0)]
     said = of_memory(profile)["oom_detector"]
-    assert "(the first of 2); 9.50 GiB of 10.0 GiB reserved were in use and 30.0 GiB were free on the GPU: the" in (
+    assert "(the first of 2); 9.50 GiB of 10.0 GiB reserved were allocated and 30.0 GiB were free on the GPU: the" in (
         said.problem_text()
     )
     history.out_of_memory, profile.memory_answer = [(3, GB, -1)], None
-    assert "reserved were in use, and the GPU has 40.0 GiB: others hold the rest, or a limit keeps it from this" in (
+    assert "reserved were allocated, and the GPU has 40.0 GiB: others hold the rest, or a limit keeps it from this" in (
         of_memory(profile)["oom_detector"].problem_text()
     )
     history.capacity_bytes, profile.memory_answer = 0, None
     assert (
-        of_memory(profile)["oom_detector"].problem_text().endswith("failed; 9.50 GiB of 10.0 GiB reserved were in use.")
+        of_memory(profile)["oom_detector"].problem_text().endswith("failed; 9.50 GiB of 10.0 GiB reserved were allocated.")
     )
     history.segments, profile.memory_answer = [], None
     history.reserved_bytes = np.full(len(history.in_use_bytes), 20 * GB)

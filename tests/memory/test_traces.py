@@ -199,7 +199,7 @@ def test_a_failed_allocation_of_a_trace_is_found(tmp_path: Path) -> None:
     assert (failed["event"], failed["asked_bytes"], failed["free_bytes"]) == (1, 13 * GB, None)
     (said,) = (each for each in device["findings"] if each["rule"] == "oom_detector")
     assert said["title"] == (
-        "An allocation of 13.0 GiB failed; 3.00 GiB of 4.00 GiB reserved were in use, and the GPU has 16.0 GiB"
+        "An allocation of 13.0 GiB failed; 3.00 GiB of 4.00 GiB reserved were allocated, and the GPU has 16.0 GiB"
     )
 
 

@@ -24,8 +24,8 @@ describe("findings", () => {
     expect(firstClause("488 kernels take 29.4 ms of each iteration (17 %, most in /a(b), 15.4 ms): each reads.")).toBe(
       "488 kernels take 29.4 ms of each iteration (17 %)",
     );
-    expect(firstClause("The GPU waits 52 ms (23 %) for the host (45 ms in ops, 7 ms in other code): /a most.")).toBe(
-      "The GPU waits 52 ms (23 %) for the host",
+    expect(firstClause("The GPU waits 52 ms (23 %) while the host is in ops for 45 ms and in other code for 7 ms: /a most.")).toBe(
+      "The GPU waits 52 ms (23 %) while the host is in ops for 45 ms and in other code for 7 ms",
     );
     expect(firstClause("Kernels of FlashAttention 2, made for Ampere, run: 4 of them take 1 ms (5 %).")).toBe(
       "Kernels of FlashAttention 2, made for Ampere, run",

@@ -19,7 +19,10 @@ from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, 
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Int64s
-from tensorboard_plugin_dlprof.units import bandwidth, size
+from tensorboard_plugin_dlprof.units import bandwidth, short_duration, size
+
+_SEEN = 0.005
+"""Share of a time by which another one differs in three digits."""
 
 _WITHIN = 8
 """CUPTI's number of copies from a GPU to itself."""
@@ -51,6 +54,8 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         return None
     waits = _between_pages(signals, result.device)
     waits_ns = sum(waits.values())
+    # The bar's part has both.
+    sets_ns = int(signals.diagnosis.mean(result.device.parts_ns)[Part.COPY]) - result.exposed_ns
     if signals.share_of_iteration(result.exposed_ns + waits_ns) < thresholds.MIN_GAIN_FRACTION:
         return None
     reported = np.full(len(result.rows), -1)
@@ -88,13 +93,14 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         "In {time_ns} of each iteration ({share_fraction}) the GPU only moves pages of unified memory or, for "
         "{waits_ns} of it, waits until the next one is touched: {copies} {copies:copy|copies}, {where}{how_much}."
         if waits_ns
-        else "Exposed copies take {bound}{time_ns} of each iteration ({share_fraction}): {copies} "
+        else "Exposed copies take {bound}{time_ns} of each iteration ({share_fraction}){sets}: {copies} "
         "{copies:copy|copies}, {where}{how_much}.",
         _advice(signals, direction, pageable, wide, 2 * compute_ns(signals, result.device) < result.exposed_ns),
         {
             "bound": "at most " if unsure else "",
             "time_ns": result.exposed_ns + waits_ns,
             "waits_ns": waits_ns,
+            "sets": f" and memsets {short_duration(sets_ns)} more" if sets_ns > _SEEN * result.exposed_ns else "",
             "share_fraction": share,
             "copies": max(round(len(result.rows) / iterations), 1),
             "where": whose + _direction(int(kinds[largest])),

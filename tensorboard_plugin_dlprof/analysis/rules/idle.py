@@ -55,9 +55,8 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
     waits = waiting(signals, lambda cause: cause.part == Part.DATA_LOADER)
     if waits is None:
         return None
-    names = " ".join(row.cause.path for row in waits.rows)
-    single, several = "_SingleProcessDataLoaderIter" in names, "_MultiProcessingDataLoaderIter" in names
-    how = ", which loads in the main process itself (num_workers=0)" if single else ""
+    several = any("_MultiProcessingDataLoaderIter" in row.cause.path for row in waits.rows)
+    how = ", which loads in the main process itself (num_workers=0)" if signals.loads_itself else ""
     return finding_about(
         signals,
         "dataloader_detector",
@@ -245,9 +244,10 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     starts = is_cold_start(signals) and any(
         row.cause.path == top.path for own in signals.idle_rows for row in own if first(row.cause)
     )
-    # Two parts of the bar: their sum alone would stand nowhere else.
     code = "outside of them" if of_runtime else "in other code"
-    split = f" ({{ops_ns}} in ops, {{code_ns}} {code})" if 0 < in_ops < waits.time_ns else ""
+    # Two parts of the bar: their sum alone would stand nowhere else.
+    split = 0 < in_ops < waits.time_ns
+    during = f"while the host is in ops for {{ops_ns}} and {code} for {{code_ns}}" if split else "for the host"
     once = compiles and not signals.marked
     finding = finding_about(
         signals,
@@ -255,7 +255,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "host",
         waits,
         "host_op" if 2 * in_ops > waits.time_ns else "host_code",
-        f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) for the host{split}: "
+        f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) {during}: "
         "{where} most, {most_ns}.",
         of_runtime if of_runtime and not starts else _how_to_free(signals, top, starts),
         confidence=Confidence.MEDIUM if signals.marked else Confidence.LOW,

@@ -14,18 +14,20 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 
 
-def _memory_used(signals: Signals) -> tuple[int, int] | None:
-    """Bytes of the GPU's memory, and the most bytes in use; None if one of them is unknown."""
+def _memory_used(signals: Signals) -> tuple[int, int, str] | None:
+    """Bytes of the GPU's memory, the most bytes of it that were taken, and how: ``reserved``, ``allocated``, or by
+    whomever (``in use``); None if one of the numbers is unknown."""
     profile, device = signals.profile, signals.device
     total, used = profile.gpu_memory_bytes
     if total > 0 and used > 0:
-        return total, used
+        return total, used, "in use"
     if device is None or device.memory_bytes <= 0:
         return None
     for history in profile.memory_histories:
         if history.device == device.device_id and history.measure != "driver" and not history.relative:
             reserved, in_use = int(history.reserved_bytes.max()), int(history.in_use_bytes.max())
-            return (device.memory_bytes, reserved if reserved > 0 else in_use) if in_use > 0 else None
+            most = (reserved, "reserved") if reserved > 0 else (in_use, "allocated")
+            return (device.memory_bytes, *most) if in_use > 0 else None
     return None
 
 
@@ -45,7 +47,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
             cuda="No recording of CUDA alone contains it.",
         )
         return Lacks("how much of the GPU's memory is used", hint)
-    total, used = memory
+    total, used, how = memory
     fraction = used / total
     if fraction > thresholds.SMALL_MEMORY_FRACTION or not _fills_little(signals) or is_cold_start(signals):
         return None
@@ -54,7 +56,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.LOW,
         "batch",
-        "At most {used_bytes} of the GPU's {total_bytes} of memory are in use ({used_fraction}), and half of the "
+        "At most {used_bytes} of the GPU's {total_bytes} of memory are {how} ({used_fraction}), and half of the "
         "kernels have fewer blocks than the GPU runs at once.",
         "Try a larger batch: twice the size, then again while the time for a sample falls. It makes kernels longer, "
         "which fills the GPU and hides launching{training}.",
@@ -62,6 +64,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
             "used_bytes": used,
             "total_bytes": total,
             "used_fraction": fraction,
+            "how": how,
             "training": "; adapt the learning rate" if signals.backward else "",
         },
         kernel_evidence(signals, _short_of_blocks(signals))[:5],
@@ -92,7 +95,7 @@ def full(signals: Signals) -> Finding | Lacks | None:
     memory = _memory_used(signals)
     if memory is None or not signals.devices or signals.framework is Framework.TENSORFLOW:
         return None
-    total, used = memory
+    total, used, how = memory
     if used / total < thresholds.FULL_MEMORY_FRACTION:
         return None
     on_purpose = signals.serves and not signals.backward
@@ -101,10 +104,10 @@ def full(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO if on_purpose else Severity.ADVICE,
         Confidence.MEDIUM,
         "memory",
-        "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}), as servers of language models "
+        "{used_bytes} of the GPU's {total_bytes} of memory are {how} ({used_fraction}), as servers of language models "
         "do on purpose, for their caches."
         if on_purpose
-        else "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}); the next larger allocation "
+        else "{used_bytes} of the GPU's {total_bytes} of memory are {how} ({used_fraction}); the next larger allocation "
         "may fail or make the allocator free and search.",
         "If something else needs room, let the server hold less (vLLM: gpu_memory_utilization, SGLang: "
         "mem_fraction_static)."
@@ -121,7 +124,7 @@ def full(signals: Signals) -> Finding | Lacks | None:
             "(--memPoolSize of trtexec).",
             cuda="Keep less on the GPU at once, in narrower types, and allocate from a pool (cudaMallocAsync).",
         ),
-        {"used_bytes": used, "total_bytes": total, "used_fraction": min(used / total, 1.0)},
+        {"used_bytes": used, "total_bytes": total, "used_fraction": min(used / total, 1.0), "how": how},
         (Evidence("device", str(signals.device.device_id if signals.device else 0)),),
         cause="memory",
         link=signals.advice(

@@ -144,7 +144,7 @@ function memoryTile({
     ...inTwo(formatBytes(peak), all === null || all === 0 || relative ? "" : `of ${formatBytes(all)}`),
     about: (
       <ViewLink class="link-button" to={{ view: "memory" }}>
-        peak memory
+        peak memory {of}
       </ViewLink>
     ),
     tip: `The most that was ${of} on GPU ${device}: ${peak.toLocaleString("en")} bytes${since}.${largest === "" ? "" : ` Of it: ${largest}.`}`,
