@@ -53,8 +53,8 @@ def lost_shares(profile: Profile, diagnosis: Diagnosis, rows: Int64s) -> Float64
 
 
 def launch_ns(kernels: Kernels, rows: Int64s) -> Int64s:
-    """How long (ns) the call took that launched each of some kernels; 0 where it launched others, too, as of a graph, or
-    is not recorded."""
+    """How long (ns) the call took that launched each of some kernels; 0 where it launched others, too, as of a graph,
+    or is not recorded."""
     begin_ns = kernels.api_start_ns[rows]
     _, number, count = np.unique(begin_ns, return_inverse=True, return_counts=True)
     result: Int64s = (kernels.api_end_ns[rows] - begin_ns) * (count[number.reshape(-1)] == 1)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tensorboard_plugin_dlprof.analysis.program import Framework, framework_of
+from tensorboard_plugin_dlprof.analysis.rules.recording import how_to_mark
 from tests.analysis.cases import (
     ADD,
     CASES,
@@ -18,7 +19,7 @@ from tests.analysis.cases import (
     tensorflow,
     tensorrt,
 )
-from tests.analysis.scenes import STEP_NS, T4, Step, findings_of, said_by, scene, verdict
+from tests.analysis.scenes import STEP_NS, T4, Step, findings_of, said_by, scene, signals, verdict
 
 _OF_PYTORCH = {"data_parallel_detector", "optimizer_detector", "zero_grad_detector"}
 """What PyTorch alone has."""
@@ -28,6 +29,25 @@ _WORDS_OF_PYTORCH = re.compile(
     r"torch|profiler\.step|ProfilerActivity|record_shapes|profile_memory|emit_nvtx|activities=|Optimizer\.step",
     re.IGNORECASE,
 )
+
+
+@pytest.mark.parametrize(
+    ("recorder", "framework", "how"),
+    [
+        ("pytorch", "PyTorch 2.8.0", "Call profiler.step() after each step"),
+        ("nsight_systems", "PyTorch 2.8.0", 'Put torch.cuda.nvtx.range("step") around each step'),
+        ("nsight_systems", "JAX", "Put an NVTX range around each step"),
+        ("nsight_systems", "TensorFlow", "Put an NVTX range around each step"),
+        ("xplane", "JAX", 'Put jax.profiler.StepTraceAnnotation("train", step_num=i) around each step'),
+        ("xplane", "TensorFlow", 'Put tf.profiler.experimental.Trace("train", step_num=i, _r=1) around each step'),
+        ("xplane", "PyTorch 2.8.0", 'Put torch_xla.debug.profiler.StepTrace("train", step_num=i) around each step'),
+    ],
+)
+def test_iterations_are_marked_for_what_records_them(recorder: str, framework: str, how: str) -> None:
+    """Whatever the framework can mark for another recorder is not in its recordings."""
+    profile = scene(lambda step: step.good(0, STEP_NS), marked=False)
+    profile.info.source_format, profile.info.framework = recorder, framework
+    assert how_to_mark(signals(profile), "step") == how
 
 
 def test_what_a_compiler_made_is_fused_already() -> None:

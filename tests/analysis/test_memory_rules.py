@@ -180,13 +180,13 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     )
     full = of_memory(snapshot(GB // 2, GB // 2, failed=GB))["oom_detector"].problem_text()
     assert full == (
-        "An allocation of 1.00 GiB failed; 9.50 GiB of 10.0 GiB reserved were allocated and 0 bytes were free on the GPU, "
-        "which is full."
+        "An allocation of 1.00 GiB failed; 9.50 GiB of 10.0 GiB reserved were allocated and 0 bytes were free on the "
+        "GPU, which is full."
     )
     pieces = of_memory(snapshot(4 * GB, GB // 2, failed=3 * GB))["oom_detector"]
     assert pieces.problem_text() == (
-        "An allocation of 3.00 GiB failed; 6.00 GiB of 10.0 GiB reserved were allocated and 4.00 GiB were cached, but no "
-        "free block was larger than 512 MiB: fragmentation."
+        "An allocation of 3.00 GiB failed; 6.00 GiB of 10.0 GiB reserved were allocated and 4.00 GiB were cached, but "
+        "no free block was larger than 512 MiB: fragmentation."
     )
     assert "expandable_segments:True" in pieces.recommendation_text()
 
@@ -205,9 +205,8 @@ def test_a_failure_with_room_on_the_gpu_is_not_a_full_gpu() -> None:
         of_memory(profile)["oom_detector"].problem_text()
     )
     history.capacity_bytes, profile.memory_answer = 0, None
-    assert (
-        of_memory(profile)["oom_detector"].problem_text().endswith("failed; 9.50 GiB of 10.0 GiB reserved were allocated.")
-    )
+    alone = of_memory(profile)["oom_detector"].problem_text()
+    assert alone.endswith("failed; 9.50 GiB of 10.0 GiB reserved were allocated.")
     history.segments, profile.memory_answer = [], None
     history.reserved_bytes = np.full(len(history.in_use_bytes), 20 * GB)
     history.settings = "expandable_segments:True"

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import REAL
 from tests.browser.serving import TensorBoard
 from tests.browser.test_accessibility import check
+from tests.browser.test_dashboard import plain
 
 
 def diagnosis_of(tensorboard: TensorBoard, run: str) -> dict[str, Any]:
@@ -50,9 +51,10 @@ def check_findings(page: Page, tensorboard: TensorBoard, run: str) -> None:
     for i, finding in enumerate(findings):
         expect(card(page, i)).to_contain_text(finding["title"])
         expect(card(page, i)).to_contain_text(finding["action"])
-        # What can be pasted can be copied.
-        code = card(page, i).locator(".finding-action code").count()
-        expect(card(page, i).get_by_role("button", name="Copy what to do")).to_have_count(min(code, 1))
+        # What can be pasted can be copied: a call, a setting, an option.
+        code = card(page, i).locator(".finding-action code").all_inner_texts()
+        pasted = any(re.search(r"^--?[a-z]|=|\)$", each) and ".py" not in each for each in code)
+        expect(card(page, i).get_by_role("button", name="Copy what to do")).to_have_count(int(pasted))
         if not is_note(finding):
             expect(card(page, i)).to_contain_text(f"confidence {finding['confidence']}")
         rows, count = card(page, i).locator("tbody tr"), len(finding["evidence"])
@@ -86,10 +88,15 @@ def test_findings_of_real_profiles(page: Page, tensorboard: TensorBoard, real_ru
 
 
 def test_nothing_found(page: Page, tensorboard: TensorBoard) -> None:
-    """Without GPU work nothing is judged, rather than well; one card says so, and what to record."""
+    """Without GPU work nothing is judged, rather than well: a card says so, what the host's time tells, and what to
+    record; what is not decided follows, but for the missing GPU work itself."""
     page.goto(tensorboard.page(run="cpu", view="recommendations"))
-    expect(page.get_by_role("heading", name="Nothing to judge")).to_be_visible()
-    expect(page.locator(".findings > *")).to_have_count(1)
+    expect(page.get_by_role("heading", name="No GPU work to judge")).to_be_visible()
+    headline = diagnosis_of(tensorboard, "cpu")["headline"]
+    expect(page.locator(".findings .message")).to_contain_text(plain(headline))
+    rules = tensorboard.get("findings", profile=tensorboard.profile("cpu")["id"])["undecided"]
+    expect(page.locator(".undecided li")).to_have_text([re.compile(each["heading"]) for each in rules[:-1]])
+    assert [each["detector"] for each in rules[-1:]] == ["coverage_detector"]
     expect(page.locator(".findings")).to_contain_text("record with ProfilerActivity.CUDA")
 
 

@@ -91,37 +91,30 @@ export function Layout({ framework }: AdviceProps) {
 }
 
 interface MarkStepsProps extends AdviceProps {
-  /** What recorded the profile: PyTorch's own profiler knows of its steps, Nsight Systems does not. */
+  /** What recorded the profile: each knows other marks. */
   format: string;
 }
 
-/** How a program marks its iterations; the start of a sentence. */
+const STEPS_OF_XPLANE: Readonly<Record<string, string>> = {
+  JAX: 'jax.profiler.StepTraceAnnotation("train", step_num=i)',
+  TensorFlow: 'tf.profiler.experimental.Trace("train", step_num=i, _r=1)',
+  PyTorch: 'torch_xla.debug.profiler.StepTrace("train", step_num=i)',
+};
+
+/** How a program marks its iterations for what records it; the start of a sentence. */
 export function MarkSteps({ framework, format }: MarkStepsProps) {
-  if (framework === "PyTorch" && format !== "pytorch")
+  if (format === "pytorch")
     return (
       <>
-        Put <code>torch.cuda.nvtx.range("step")</code> around each one
+        Call <code>profiler.step()</code> after each one
       </>
     );
-  switch (framework) {
-    case "JAX":
-      return (
-        <>
-          Put <code>jax.profiler.StepTraceAnnotation("train", step_num=i)</code> around each one
-        </>
-      );
-    case "TensorFlow":
-      return (
-        <>
-          Put <code>tf.profiler.experimental.Trace("train", step_num=i, _r=1)</code>, or for Nsight Systems an NVTX
-          range, around each one
-        </>
-      );
-    default:
-      return (
-        <>
-          Call <code>profiler.step()</code> after each one, or put an NVTX range around it
-        </>
-      );
-  }
+  const mark =
+    format === "xplane" ? STEPS_OF_XPLANE[framework ?? ""] : framework === "PyTorch" && 'torch.cuda.nvtx.range("step")';
+  return (
+    <>
+      Put {mark ? <code>{mark}</code> : `an ${format === "xplane" ? "annotation with a step number" : "NVTX range"}`}{" "}
+      around each one
+    </>
+  );
 }

@@ -1,17 +1,21 @@
 import { describe, expect, it } from "vitest";
 
 import type { DiagnosedFinding } from "../api/types";
+import { unitOf } from "../format/time";
 import {
   askingFirst,
-  countNotes,
+  countedFindings,
   firstClause,
   firstOf,
   gainTime,
   opening,
   rangeText,
+  unitOfGains,
   withoutGain,
   withoutGainWhy,
 } from "./findings";
+
+const MS = unitOf([2e6]);
 
 describe("findings", () => {
   it("says a range with its unit once", () => {
@@ -24,9 +28,9 @@ describe("findings", () => {
     expect(firstClause("488 kernels take 29.4 ms of each iteration (17 %, most in /a(b), 15.4 ms): each reads.")).toBe(
       "488 kernels take 29.4 ms of each iteration (17 %)",
     );
-    expect(firstClause("The GPU waits 52 ms (23 %) while the host is in ops for 45 ms and in other code for 7 ms: /a most.")).toBe(
-      "The GPU waits 52 ms (23 %) while the host is in ops for 45 ms and in other code for 7 ms",
-    );
+    expect(
+      firstClause("The GPU waits 52 ms (23 %) while the host is in ops for 45 ms and in other code for 7 ms: /a most."),
+    ).toBe("The GPU waits 52 ms (23 %) while the host is in ops for 45 ms and in other code for 7 ms");
     expect(firstClause("Kernels of FlashAttention 2, made for Ampere, run: 4 of them take 1 ms (5 %).")).toBe(
       "Kernels of FlashAttention 2, made for Ampere, run",
     );
@@ -81,7 +85,7 @@ describe("findings", () => {
     expect(rules([host, copies], null)).toEqual(["host", "copies"]);
   });
 
-  it("leaves the places to what gains, where anything does, and counts the rest", () => {
+  it("leaves the places to what gains, where anything does", () => {
     const finding = (rule: string, time_ns: number | null, per: string, gain: object | null): DiagnosedFinding =>
       ({ rule, part: rule, severity: "warning", per, time_ns, gain, overlaps_with: [] }) as unknown as DiagnosedFinding;
     const none = { high_ns: null, cannot_tell: "none while the data loader limits: kernels get 1 ms shorter." };
@@ -92,23 +96,47 @@ describe("findings", () => {
     const rules = (findings: DiagnosedFinding[], blamed: string | null = null): string[] =>
       firstOf(findings, 3, blamed).map(({ finding: { rule } }) => rule);
     expect(rules([...notes, atStart, unknown, gains], "start")).toEqual(["wait", "amp"]);
-    expect(countNotes([...notes, atStart, unknown, gains])).toBe(3);
     expect(rules([...notes, atStart])).toEqual(["marks", "limited"]);
-    expect(countNotes([...notes, atStart])).toBe(0);
+  });
+
+  it("counts notes apart: what is told for information and gains nothing", () => {
+    const gain = { low_ns: 1, high_ns: 2, share_low: 0.1, share_high: 0.2, how: null, cannot_tell: null };
+    const toWeigh = { severity: "info", gain } as const;
+    const [note, advice] = [{ severity: "info", gain: null } as const, { severity: "advice", gain: null } as const];
+    expect(countedFindings([advice, toWeigh, note])).toBe("2 changes, 1 note");
+    expect([[advice], [note, note], []].map(countedFindings)).toEqual(["1 change", "2 notes", ""]);
+  });
+
+  it("says what all gain in the unit of the largest, whatever notes are about", () => {
+    const gains = (high_ns: number) => ({ low_ns: high_ns / 2, high_ns, share_low: 0, share_high: 0 });
+    const base = { severity: "advice", per: "iteration", how: null, cannot_tell: null };
+    const told = [
+      { ...base, gain: gains(24_000_000), time_ns: 1 },
+      { ...base, gain: gains(774_000), time_ns: 1 },
+      { ...base, severity: "info", gain: null, time_ns: 5e9 },
+    ] as unknown as DiagnosedFinding[];
+    const unit = unitOfGains(told);
+    expect(told.slice(0, 2).map(({ gain }) => gain && gainTime(gain, unit))).toEqual([
+      "12.0 to 24.0 ms",
+      "0.387 to 0.774 ms",
+    ]);
   });
 
   it("says in place of a gain what time it is about", () => {
     const gain = { low_ns: null, high_ns: null, share_low: null, share_high: null, how: null, cannot_tell: "x" };
     const about = { gain, per: "iteration", time_ns: 2_000_000, share: 0.5 } as const;
-    expect(withoutGain(about)).toEqual(["2.00 ms, 50.0 %", "gain not known"]);
-    expect(withoutGain({ ...about, gain: null, per: "once", share: null })).toEqual(["2.00 ms", "happens once"]);
+    expect(withoutGain(about, MS)).toEqual(["2.00 ms, 50.0 %", "gain not known"]);
+    expect(withoutGain({ ...about, gain: null, per: "once", share: null }, MS)).toEqual(["2.00 ms", "happens once"]);
     const cannot_tell = "none while the data loader limits: kernels get 1 ms shorter. Mend that first.";
     const later = { ...gain, cannot_tell };
-    expect(withoutGain({ ...about, gain: later })).toEqual(["2.00 ms, 50.0 %", "none while the data loader limits"]);
+    expect(withoutGain({ ...about, gain: later }, MS)).toEqual([
+      "2.00 ms, 50.0 %",
+      "none while the data loader limits",
+    ]);
     expect(withoutGainWhy(later)).toBe(`No gain${cannot_tell.slice(4)}`);
     expect(withoutGainWhy(gain)).toBe("Gain not known: x.");
     expect(withoutGainWhy(null)).toBe("");
-    expect(withoutGain({ ...about, gain: null, time_ns: null, share: null })).toEqual(["no gain in time"]);
+    expect(withoutGain({ ...about, gain: null, time_ns: null, share: null }, MS)).toEqual(["no gain in time"]);
   });
 
   it("says of a gain from nothing what it can be", () => {

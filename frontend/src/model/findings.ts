@@ -1,8 +1,8 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
 import type { DiagnosedFinding, DiagnosedGain, EvidenceKind, Gain } from "../api/types";
 import { formatShare } from "../format/share";
-import { UNKNOWN } from "../format/number";
-import { formatDuration, formatRange } from "../format/time";
+import { formatCounted, UNKNOWN } from "../format/number";
+import { formatRange, inTimeUnit, unitOf, type TimeUnit } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
 export const CONFIDENCE =
@@ -35,8 +35,12 @@ export function rangeText(low: string, high: string): string {
     : `${low} to ${high}`;
 }
 
-export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "high_ns">): string =>
-  low === null || high === null ? UNKNOWN : formatRange(low, high);
+export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "high_ns">, unit?: TimeUnit): string =>
+  low === null || high === null ? UNKNOWN : formatRange(low, high, unit);
+
+/** The unit of what findings gain, or are about, in a column. */
+export const unitOfGains = (findings: readonly DiagnosedFinding[]): TimeUnit =>
+  unitOf(findings.filter((each) => !isNote(each)).map(({ gain, time_ns: time }) => gain?.high_ns ?? time));
 
 /** What gains are a share of: without marked iterations there is none to speak of. */
 export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "the recording");
@@ -66,14 +70,14 @@ export const isExposed = ({ part }: Pick<DiagnosedFinding, "part">): boolean =>
   part === "communication" || part === "copy";
 
 /** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */
-export function withoutGain({
-  gain,
-  per,
-  time_ns: time,
-  share,
-}: Pick<DiagnosedFinding, "gain" | "per" | "time_ns" | "share">): string[] {
+export function withoutGain(
+  { gain, per, time_ns: time, share }: Pick<DiagnosedFinding, "gain" | "per" | "time_ns" | "share">,
+  unit: TimeUnit,
+): string[] {
   const about =
-    time === null ? [] : [share === null ? formatDuration(time) : `${formatDuration(time)}, ${formatShare(share)}`];
+    time === null
+      ? []
+      : [[inTimeUnit(time, unit), share === null ? "" : formatShare(share)].filter(Boolean).join(", ")];
   return [
     ...about,
     gain !== null
@@ -103,6 +107,21 @@ export const asks = ({ severity, per }: Pick<DiagnosedFinding, "severity" | "per
 /** Whether a finding is told in a line: it gains nothing and is no fault. */
 export const isNote = ({ severity, gain }: Pick<DiagnosedFinding, "severity" | "gain">): boolean =>
   severity === "info" && gain === null;
+
+/** Whether a finding is to be weighed for more than the time that it gains: it changes results, too. */
+export const isToWeigh = ({ severity, gain }: Pick<DiagnosedFinding, "severity" | "gain">): boolean =>
+  severity === "info" && gain !== null;
+
+/** How many findings ask for a change, and how many are notes: `6 changes, 1 note`. */
+export function countedFindings(findings: readonly Pick<DiagnosedFinding, "severity" | "gain">[]): string {
+  const notes = findings.filter(isNote).length;
+  return [
+    findings.length > notes ? formatCounted(findings.length - notes, "change") : "",
+    notes > 0 ? formatCounted(notes, "note") : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
 
 /** Whether time is saved, or may be: a gain is told, or the time in question of what asks for a change. */
 const mayGain = (finding: DiagnosedFinding): boolean =>
@@ -170,10 +189,4 @@ export function opening(
     case "call":
       return null;
   }
-}
-
-/** How many findings gain nothing, where others do: a list of few tells only their number. */
-export function countNotes(findings: readonly DiagnosedFinding[]): number {
-  const notes = findings.filter((finding) => !mayGain(finding)).length;
-  return notes === findings.length ? 0 : notes;
 }

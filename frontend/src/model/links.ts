@@ -30,6 +30,12 @@ const CODE =
 export const withCode = (text: string): string =>
   text.replace(CODE, (code) => (code.startsWith("`") ? code : `\`${code}\``));
 
+/** Whether a text has code between backticks that can be pasted: a call, a setting or an option, not the name of a place. */
+export const canPaste = (text: string): boolean =>
+  splitText(text).some(
+    ({ kind, text: code }) => kind === "code" && /^--?[a-z]|=|\)$/.test(code) && !/\.py\b/.test(code),
+  );
+
 /** Where a sentence ends, or a part of it that could stand alone. */
 const ENDS = /[.;](?= [A-Za-z`])/g;
 const ABBREVIATED = /(?:e\.g|i\.e)$/;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { beginningsApart, cutLabel, shortKernelName, splitId, splitPath, wordsApart } from "./kernel_name";
-import { splitText, withCode, wholeSentences } from "./links";
+import { canPaste, splitText, withCode, wholeSentences } from "./links";
 
 describe("kernel names", () => {
   it.each([
@@ -165,6 +165,17 @@ it.each([
   ["Look inside …/Model.forward/flatten_dense_tensors (1.5 ms), see https://docs.jax.dev/en_us.", null],
 ])("code of %s is set apart", (text, marked) => {
   expect(withCode(text)).toBe(marked ?? text);
+});
+
+it("a call, a setting or an option can be pasted, the name of a place cannot", () => {
+  const pasted = [
+    "Call profiler.step() after each.",
+    "Set CUDNN=1_x: PYTORCH_CUDA_ALLOC_CONF=a:True.",
+    "nsys profile --cuda-graph-trace=node",
+  ];
+  expect(pasted.map((text) => canPaste(withCode(text)))).toEqual([true, true, true]);
+  const others = ["No change needed.", "Look at a/hooks.py(916): run: do it once.", "Use torch.cuda.graph."];
+  expect(others.map((text) => canPaste(withCode(text)))).toEqual([false, false, false]);
 });
 
 it("cuts a text at the end of a sentence, never inside code", () => {

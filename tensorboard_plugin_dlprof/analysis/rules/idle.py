@@ -255,8 +255,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "host",
         waits,
         "host_op" if 2 * in_ops > waits.time_ns else "host_code",
-        f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) {during}: "
-        "{where} most, {most_ns}.",
+        f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) {during}: {{where}} most, {{most_ns}}.",
         of_runtime if of_runtime and not starts else _how_to_free(signals, top, starts),
         confidence=Confidence.MEDIUM if signals.marked else Confidence.LOW,
         gain=None if starts or once else (0.5, 1.0),

@@ -107,8 +107,8 @@ def full(signals: Signals) -> Finding | Lacks | None:
         "{used_bytes} of the GPU's {total_bytes} of memory are {how} ({used_fraction}), as servers of language models "
         "do on purpose, for their caches."
         if on_purpose
-        else "{used_bytes} of the GPU's {total_bytes} of memory are {how} ({used_fraction}); the next larger allocation "
-        "may fail or make the allocator free and search.",
+        else "{used_bytes} of the GPU's {total_bytes} of memory are {how} ({used_fraction}); the next larger "
+        "allocation may fail or make the allocator free and search.",
         "If something else needs room, let the server hold less (vLLM: gpu_memory_utilization, SGLang: "
         "mem_fraction_static)."
         if on_purpose

@@ -8,6 +8,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
+from tensorboard_plugin_dlprof.analysis.program import Framework
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
@@ -17,6 +18,26 @@ from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, without_version
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.windows import said
 from tensorboard_plugin_dlprof.units import percentage, short_duration
+
+_STEPS_OF_XPLANE = {
+    Framework.JAX: 'jax.profiler.StepTraceAnnotation("train", step_num=i)',
+    Framework.TENSORFLOW: 'tf.profiler.experimental.Trace("train", step_num=i, _r=1)',
+    Framework.PYTORCH: 'torch_xla.debug.profiler.StepTrace("train", step_num=i)',
+}
+
+
+def how_to_mark(signals: Signals, each: str) -> str:
+    """How what recorded a program is told where each of its steps, or batches, begins: the start of a sentence."""
+    recorder, framework = signals.profile.info.source_format, signals.framework
+    if recorder == "xplane":
+        mark = _STEPS_OF_XPLANE.get(framework, "an annotation with a step number")
+    elif recorder != "pytorch":
+        mark = f'torch.cuda.nvtx.range("{each}")' if framework is Framework.PYTORCH else "an NVTX range"
+    elif signals.serves and not signals.backward:
+        mark = f'record_function("{each}")'  # A server has no loop of its user's.
+    else:
+        return f"Call profiler.step() after each {each}"
+    return f"Put {mark} around each {each}"
 
 
 def iterations(signals: Signals) -> Finding | Lacks | None:
@@ -32,19 +53,7 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         "No iterations are marked: all is one, from the first to the last GPU work, with what happens only once."
         if candidate.source == "whole_capture"
         else "No iterations are marked: each run of {module}, the compiled function with most GPU time, counts as one.",
-        signals.advice(
-            "Put a range (record_function, NVTX) around each step of the server"
-            if signals.serves and not signals.backward
-            else "Call profiler.step() after each step"
-            if signals.profile.info.source_format == "pytorch"
-            else 'Put torch.cuda.nvtx.range("step") around each step',
-            tensorflow="Put an NVTX range around each step",
-            tensorflow_profiler='Put tf.profiler.experimental.Trace("train", step_num=i, _r=1) around each step',
-            jax='Put jax.profiler.StepTraceAnnotation("train", step_num=i) around each step',
-            tensorrt="Put an NVTX range around each inference",
-            cuda="Put an NVTX range around each iteration",
-        )
-        + ", or choose a key node, an op that runs once in each.",
+        how_to_mark(signals, "step") + ", or choose a key node, an op that runs once in each.",
         {"module": candidate.label} if candidate.source == "module_run" else {},
         cause="iterations",
     )
@@ -165,13 +174,7 @@ def _holds_batches(signals: Signals) -> Finding | None:
         Confidence.HIGH,
         "iterations",
         "Each {mark} holds {fetches} fetches of the data loader: times per iteration are those of several batches.",
-        signals.advice(
-            "Mark each batch: profiler.step(), or a range around it.",
-            tensorflow="Mark each batch with a range.",
-            tensorrt="Mark each batch with a range.",
-            jax="Mark each batch: jax.profiler.StepTraceAnnotation.",
-            cuda="Mark each batch with a range.",
-        ),
+        how_to_mark(signals, "batch") + ".",
         {"mark": result.candidate.label, "fetches": middle},
         cause="iterations",
     )

@@ -88,12 +88,8 @@ export function TimelineStrip(props: TimelineStripProps) {
         return streamsShown(streams, most, loaded, communication);
       }),
     );
-    return (
-      asking
-        .filter((row) => row.kind !== "stream" || shown.has(row))
-        // A lane in which nothing happens tells nothing; that a GPU was never idle does.
-        .filter((row) => row.kind === "idle" || mayShow(row, view, answer))
-    );
+    // A lane in which nothing happens tells nothing.
+    return asking.filter((row) => (row.kind !== "stream" || shown.has(row)) && mayShow(row, view, answer));
   }, [asking, answer, overview, most, view]);
   const least = rows.reduce((sum, row) => sum + row.height, 0);
   const times = Math.max(1, Math.min(MOST_TIMES, (height - AXIS_HEIGHT) / least));

@@ -8,19 +8,20 @@ import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatShare } from "../../format/share";
-import { formatDuration } from "../../format/time";
+import { formatDuration, type TimeUnit } from "../../format/time";
 import {
-  countNotes,
+  countedFindings,
   firstClause,
   firstOf,
   gainTime,
   isExposed,
   rangeText,
   scaleSaid,
+  unitOfGains,
   withoutGain,
   type FirstFinding,
 } from "../../model/findings";
-import { wholeSentences, withCode } from "../../model/links";
+import { canPaste, wholeSentences, withCode } from "../../model/links";
 import { hasGpuWork } from "../../model/headline";
 import { longestLink, momentHead, momentsOf } from "../../model/moments";
 import { blamedPart } from "../../model/parts";
@@ -34,7 +35,8 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
   const row = useOneStop<HTMLOListElement>();
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;
-  const notes = diagnosis === null ? 0 : countNotes(findings);
+  const unit = unitOfGains(findings);
+  const first = diagnosis === null ? [] : firstOf(findings, SHOWN, blamedPart(diagnosis));
   // The sentence above says that there is nothing to judge.
   if (count === 0 && !hasGpuWork(data)) return null;
   return (
@@ -45,9 +47,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
       tools={
         count > 0 && (
           <ViewLink class="more-button" to={{ view: "recommendations" }}>
-            All {count}
-            {notes > 0 && notes < count && `, ${notes} of them ${notes === 1 ? "a note" : "notes"}`}{" "}
-            <Icon name="right" />
+            All {diagnosis === null ? count : countedFindings(findings)} <Icon name="right" />
           </ViewLink>
         )
       }
@@ -67,11 +67,12 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
                 </span>
               </li>
             ))
-          : firstOf(findings, SHOWN, blamedPart(diagnosis)).map((first) => (
+          : first.map((each) => (
               <Change
-                key={first.finding.rule + first.finding.title}
-                {...first}
-                letters={MOST_LETTERS / Math.min(count - notes, SHOWN)}
+                key={each.finding.rule + each.finding.title}
+                {...each}
+                letters={MOST_LETTERS / first.length}
+                unit={unit}
               />
             ))}
       </ol>
@@ -80,7 +81,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
 }
 
 /** A finding, of whose action no more than so many letters stand here. */
-function Change({ finding, others: ways, letters }: FirstFinding & { letters: number }) {
+function Change({ finding, others: ways, letters, unit }: FirstFinding & { letters: number; unit: TimeUnit }) {
   const { gain, heading, title, action, evidence } = finding;
   const [longest, ...others] = momentsOf(evidence);
   const moment = longestLink(evidence);
@@ -89,8 +90,11 @@ function Change({ finding, others: ways, letters }: FirstFinding & { letters: nu
   const high = gain?.high_ns ?? null;
   const isKnown = gain !== null && low !== null && high !== null;
   const parts = isKnown
-    ? [gainTime({ low_ns: low, high_ns: high }), rangeText(formatShare(gain.share_low), formatShare(gain.share_high))]
-    : withoutGain(finding);
+    ? [
+        gainTime({ low_ns: low, high_ns: high }, unit),
+        rangeText(formatShare(gain.share_low), formatShare(gain.share_high)),
+      ]
+    : withoutGain(finding, unit);
   return (
     <li>
       <span class="change-gain">
@@ -129,7 +133,7 @@ function Change({ finding, others: ways, letters }: FirstFinding & { letters: nu
           </span>
           <br />
           <Sentence text={wholeSentences(code, letters)} />
-          {code.includes("`") && <CopyButton text={action} what="what to do" />}
+          {canPaste(code) && <CopyButton text={action} what="what to do" />}
         </span>
         {ways.map(
           (other) =>
@@ -139,7 +143,7 @@ function Change({ finding, others: ways, letters }: FirstFinding & { letters: nu
                 <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": other.rule }}>
                   {other.heading}
                 </ViewLink>
-                , {gainTime(other.gain)}
+                , {gainTime(other.gain, unit)}
               </span>
             ),
         )}

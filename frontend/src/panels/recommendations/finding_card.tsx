@@ -27,7 +27,7 @@ import {
   withoutGain,
   withoutGainWhy,
 } from "../../model/findings";
-import { withCode } from "../../model/links";
+import { canPaste, withCode } from "../../model/links";
 import { longestLink, momentOf, momentsOf } from "../../model/moments";
 import { shortPath } from "../../model/short_place";
 import { evidenceLink } from "../../model/timeline_link";
@@ -44,10 +44,12 @@ interface FindingCardProps {
   manyGpus: boolean;
   /** Whether iterations are marked. */
   marked: boolean;
+  /** Of what all findings gain. */
+  unit: TimeUnit;
 }
 
 /** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
-export function FindingCard({ finding, first, same, firstIteration, manyGpus, marked }: FindingCardProps) {
+export function FindingCard({ finding, first, same, firstIteration, manyGpus, marked, unit }: FindingCardProps) {
   const { rule, heading, confidence, title, gain, evidence } = finding;
   const [open] = useUrlSet("findings.open");
   const shown = open.has(rule);
@@ -57,7 +59,7 @@ export function FindingCard({ finding, first, same, firstIteration, manyGpus, ma
   const [besides] = useState(() => window.matchMedia("(width >= 1500px)").matches);
   return (
     <article class="panel finding" aria-label={heading}>
-      <Gain finding={finding} whole={wholeOf(marked)} />
+      <Gain finding={finding} whole={wholeOf(marked)} unit={unit} />
       <div class="finding-text">
         <header class="finding-head">
           <h2>{heading}</h2>
@@ -100,7 +102,7 @@ function Action({ finding: { action, link } }: { finding: DiagnosedFinding }) {
     <p class="finding-action" {...row}>
       <Sentence text={text} />{" "}
       {link && !action.includes(link) && <ExternalLink href={link}>{"Read\u00a0more"}</ExternalLink>}
-      {text.includes("`") && <CopyButton text={action} what="what to do" />}
+      {canPaste(text) && <CopyButton text={action} what="what to do" />}
     </p>
   );
 }
@@ -169,13 +171,13 @@ export function Notes({ findings, ...rest }: { findings: readonly DiagnosedFindi
 }
 
 /** What a finding gains; else the time that it is about. */
-function Gain({ finding, whole }: { finding: DiagnosedFinding; whole: string }) {
+function Gain({ finding, whole, unit }: { finding: DiagnosedFinding; whole: string; unit: TimeUnit }) {
   const { gain, evidence, share: about } = finding;
   const to = longestLink(evidence);
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
   if (gain === null || low === null || high === null) {
-    const words = withoutGain(finding);
+    const words = withoutGain(finding, unit);
     return (
       <div class="finding-gain">
         {about !== null && about > 0 && (
@@ -189,7 +191,7 @@ function Gain({ finding, whole }: { finding: DiagnosedFinding; whole: string }) 
       </div>
     );
   }
-  const time = gainTime({ low_ns: low, high_ns: high });
+  const time = gainTime({ low_ns: low, high_ns: high }, unit);
   const share = rangeText(formatShare(gain.share_low), formatShare(gain.share_high));
   return (
     <div class="finding-gain">

@@ -1,16 +1,18 @@
 /** What to change, in the order in which to work on it, and what that would gain; at the end what gains no time, and what could not be decided. */
+import { Fragment } from "preact";
+
 import { fetchFindings } from "../../api/client";
 import type { DashboardResponse, DiagnosedFinding, Diagnosis, Finding, FindingsResponse } from "../../api/types";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
-import { Sentence } from "../../components/sentence";
+import { Headline, Sentence } from "../../components/sentence";
+import { ViewLink } from "../../components/view_link";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { hasGpuWork, whyNoKernels } from "../../model/headline";
-import { isNote, sameTime, wholeOf } from "../../model/findings";
+import { hasGpuWork, hasOps, whyNoKernels } from "../../model/headline";
+import { countedFindings, isNote, isToWeigh, sameTime, unitOfGains, wholeOf } from "../../model/findings";
 import { FindingCard, Notes } from "./finding_card";
 
 /** A finding of the database's own detectors in the form of the diagnosis. */
@@ -71,20 +73,27 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
     marked: diagnosis?.marked ?? judged.marked,
     manyGpus: data.gpu_utilization.devices.length > 1,
   };
+  const unit = unitOfGains(findings);
   const card = (finding: DiagnosedFinding, i: number) => (
-    <FindingCard
-      key={finding.rule + finding.title}
-      finding={finding}
-      first={i === 0}
-      same={sameTime(finding, changes.slice(0, i))}
-      {...shared}
-    />
+    <Fragment key={finding.rule + finding.title}>
+      {isToWeigh(finding) && !changes.slice(0, i).some(isToWeigh) && (
+        <h2 class="findings-part">To weigh: changes results, too</h2>
+      )}
+      <FindingCard
+        finding={finding}
+        first={i === 0}
+        same={sameTime(finding, changes.slice(0, i))}
+        unit={unit}
+        {...shared}
+      />
+    </Fragment>
   );
   const gains = findings.some(({ gain }) => gain?.high_ns != null);
   if (judged.judged && findings.length === 0 && !hasGpuWork(data))
     return (
       <div class="findings">
-        <NothingToJudge data={data} />
+        <NothingToJudge data={data} headline={diagnosed.data?.headline ?? ""} />
+        <Undecided rules={judged.undecided.filter(({ detector }) => detector !== NO_WORK)} />
       </div>
     );
   return (
@@ -111,18 +120,30 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       )}
       {changes.map(card)}
       <Notes findings={findings.filter(isNote)} {...shared} />
-      <Undecided answer={judged} />
+      <Undecided rules={judged.undecided} />
     </div>
   );
 }
 
-/** What is missing is one thing, whatever the rules could not decide for the lack of it. */
-function NothingToJudge({ data }: { data: DashboardResponse }) {
+/** The rule that says of a recording without GPU work that it lacks it, as the card does. */
+const NO_WORK = "coverage_detector";
+
+/** What can be told of a recording of the host alone, and what to record for the rest. */
+function NothingToJudge({ data, headline }: { data: DashboardResponse; headline: string }) {
   return (
-    <Message icon="info" title="Nothing to judge">
+    <Message icon="info" title="No GPU work to judge">
       <p>
-        This recording holds no GPU work. <Sentence text={whyNoKernels(data)} />
+        <Headline text={headline || "This recording holds no GPU work."} /> <Sentence text={whyNoKernels(data)} />
       </p>
+      {hasOps(data) && (
+        <p>
+          Every rule is about the time of GPUs; what takes the time of the host is on{" "}
+          <ViewLink class="link-button" to={{ view: "ops" }}>
+            Ops
+          </ViewLink>
+          .
+        </p>
+      )}
     </Message>
   );
 }
@@ -136,18 +157,10 @@ function Summary({
   gains: boolean;
   diagnosis: Diagnosis | null;
 }) {
-  const count = findings.length;
-  const notes = findings.filter(isNote).length;
-  const counted = [
-    count > notes ? formatCounted(count - notes, "change") : "",
-    notes > 0 ? formatCounted(notes, "note") : "",
-  ]
-    .filter(Boolean)
-    .join(", ");
   return (
     <header class="headline">
       <h2>
-        <strong>{count === 0 ? "No finding" : counted}</strong>
+        <strong>{countedFindings(findings) || "No finding"}</strong>
         {diagnosis !== null && (
           <>
             {" "}
@@ -172,17 +185,19 @@ function Summary({
           )}
         </p>
       )}
-      {!gains && count > notes && <p class="model-line">The recording does not show what would be gained.</p>}
+      {!gains && findings.some((each) => !isNote(each)) && (
+        <p class="model-line">The recording does not show what would be gained.</p>
+      )}
     </header>
   );
 }
 
-function Undecided({ answer: answer }: { answer: FindingsResponse }) {
-  if (answer.undecided.length === 0) return null;
+function Undecided({ rules }: { rules: FindingsResponse["undecided"] }) {
+  if (rules.length === 0) return null;
   return (
     <Panel title="Not Decided" about="Rules that could not decide, because the recording lacks what they need.">
       <ul class="undecided">
-        {answer.undecided.map(({ detector, heading, missing, hint }) => (
+        {rules.map(({ detector, heading, missing, hint }) => (
           <li key={detector}>
             <strong>{heading}</strong>
             <span>
