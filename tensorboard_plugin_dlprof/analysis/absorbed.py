@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
-from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Diagnosis, Row
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class, waits_for_gpu
-from tensorboard_plugin_dlprof.diagnosis.parts import LONG_NS, NEAR_NS, SHORT_NS, Part
+from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, NEAR_NS, SHORT_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import Kernels, Profile
+from tensorboard_plugin_dlprof.profile.tables import Profile
 
 Float64s = npt.NDArray[np.float64]
 
@@ -52,12 +52,19 @@ def lost_shares(profile: Profile, diagnosis: Diagnosis, rows: Int64s) -> Float64
     return result
 
 
-def launch_ns(kernels: Kernels, rows: Int64s) -> Int64s:
-    """How long (ns) the call took that launched each of some kernels; 0 where it launched others, too, as of a graph,
-    or is not recorded."""
-    begin_ns = kernels.api_start_ns[rows]
-    _, number, count = np.unique(begin_ns, return_inverse=True, return_counts=True)
-    result: Int64s = (kernels.api_end_ns[rows] - begin_ns) * (count[number.reshape(-1)] == 1)
+def launching_ns(profile: Profile, rows: Int64s) -> Int64s:
+    """How long (ns) a host took to launch each of some kernels, from what it launched before on; at most ``BLOCK_NS``,
+    as other work may be between them, and 0 where the call launched others, too, as of a graph, or is not recorded."""
+    kernels, result = profile.kernels, np.zeros(len(rows), np.int64)
+    tables = (kernels, profile.memcpys, profile.memsets)
+    thread, end_ns = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("thread_id", "api_end_ns")
+    )
+    for number, own in rows_by_value(kernels.thread_id[rows]):
+        ends, calls = np.unique(end_ns[thread == number], return_counts=True)
+        place = np.searchsorted(ends, kernels.api_end_ns[rows[own]])
+        took = ends[place] - np.append(ends[:1] - BLOCK_NS, ends)[place]
+        result[own] = np.minimum(took, BLOCK_NS) * ((calls[place] == 1) & (kernels.launched[rows[own]] != 0))
     return result
 
 

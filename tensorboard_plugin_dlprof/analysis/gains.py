@@ -12,12 +12,15 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any, Final
 
+import numpy as np
+
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
 from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.headline import limiting
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.units import percentage, short_duration, short_range
 
 MOST_TIMES: Final = 3
@@ -55,7 +58,7 @@ def about_kernels(
     The gain is that of the GPU with most of the time, and never more than this time. Kernels that run during
     collectives are assumed to gain nothing, because the collectives take their time all the same; so are those after
     which the GPU waits for a host that does not wait for it. Those that are not launched any more gain there what
-    their launches take, unless what limits comes when it comes, however soon the host asks for it.
+    the host takes to launch them, where launching is what limits, but no more than their own time.
 
     Args:
         signals: Remembers of which kernels was spoken.
@@ -93,10 +96,14 @@ def about_kernels(
         limits = limiting(limit)
         claims = {pool: (low * (1 - lost), high * (1 - lost)) for pool, (low, high) in claims.items()}
         launches = ""
-        if fewer and signals.takes_its_time(limit):
-            spared = float((signals.launch_ns * signals.lost_shares)[selected].sum()) / total
-            claims[Pool.LAUNCH] = (spared * low_ns, spared * all_ns)
-            launches = ", and fewer ones what their launches take"
+        if fewer and limit is Part.LAUNCHING:
+            spared = (
+                float((np.minimum(signals.launching_ns, signals.duration) * signals.lost_shares)[selected].sum())
+                / total
+            )
+            most = signals.pools[Pool.LAUNCH]
+            claims[Pool.LAUNCH] = (min(spared * low_ns, most), min(spared * all_ns, most))
+            launches = ", and fewer ones what the host takes for them"
         if all_ns >= least > sum(high for _, high in claims.values()) and lost >= _MOST_LOST:
             return {
                 **fields,

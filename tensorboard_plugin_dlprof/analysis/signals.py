@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.absorbed import Float64s, launch_ns, limit_of, lost_shares
+from tensorboard_plugin_dlprof.analysis.absorbed import Float64s, launching_ns, limit_of, lost_shares
 from tensorboard_plugin_dlprof.analysis.exposed import Late, find_late
 from tensorboard_plugin_dlprof.analysis.program import Program
 from tensorboard_plugin_dlprof.analysis.tables import Pool
@@ -148,25 +148,14 @@ class Signals(Program):
         return lost_shares(self.profile, self.diagnosis, self.kernel)
 
     @cached_property
-    def launch_ns(self) -> Int64s:
-        """How long the call took that launched each aggregated kernel alone."""
-        return launch_ns(self.profile.kernels, self.kernel)
+    def launching_ns(self) -> Int64s:
+        """How long a host took to launch each aggregated kernel."""
+        return launching_ns(self.profile, self.kernel)
 
     def limit(self, device: int | None) -> Part:
         """What a GPU waits for most, of what the host does."""
         rows = [own for each, own in zip(self.diagnosis.devices, self.idle_rows, strict=True) if each.device == device]
         return limit_of(self.profile, rows[0] if rows else [])
-
-    def takes_its_time(self, part: Part) -> bool:
-        """Whether a part of the idle time is work of the host, which is over sooner where it begins sooner; not a wait
-        for workers of a data loader, files or sockets, nor what was not recorded."""
-        return part not in (Part.IO, Part.UNRECORDED) and (part is not Part.DATA_LOADER or self.loads_itself)
-
-    @cached_property
-    def loads_itself(self) -> bool:
-        """Whether the data loader has no workers: it loads where the program runs."""
-        causes = [row.cause for own in self.idle_rows for row in own]
-        return any(each.part == Part.DATA_LOADER and "_SingleProcessDataLoaderIter" in each.path for each in causes)
 
     def part_share(self, part: Part, device: int | None) -> float:
         """What share of an iteration a part takes on a GPU."""

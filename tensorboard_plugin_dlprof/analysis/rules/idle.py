@@ -55,8 +55,9 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
     waits = waiting(signals, lambda cause: cause.part == Part.DATA_LOADER)
     if waits is None:
         return None
-    several = any("_MultiProcessingDataLoaderIter" in row.cause.path for row in waits.rows)
-    how = ", which loads in the main process itself (num_workers=0)" if signals.loads_itself else ""
+    names = " ".join(row.cause.path for row in waits.rows)
+    single, several = "_SingleProcessDataLoaderIter" in names, "_MultiProcessingDataLoaderIter" in names
+    how = ", which loads in the main process itself (num_workers=0)" if single else ""
     return finding_about(
         signals,
         "dataloader_detector",
