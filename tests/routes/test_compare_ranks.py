@@ -36,6 +36,13 @@ def compared(server: Server, profile: str) -> dict[str, object]:
     return result
 
 
+def knows_waits(server: Server, profile: str) -> bool:
+    """Whether the diagnosis of a rank says how much of its exposed communication waits for others."""
+    findings = server.get(f"/diagnosis?profile={profile}").json["findings"]
+    (title,) = (each["title"] for each in findings if each["rule"] == "communication_detector")
+    return "is a wait for other ranks" in title
+
+
 def test_ranks_of_two_hosts_become_a_job(tmp_path: Path) -> None:
     """As if the command had made it; then it stands on the pages of each rank, until a file changes."""
     logs = tmp_path / "logs"
@@ -48,7 +55,9 @@ def test_ranks_of_two_hosts_become_a_job(tmp_path: Path) -> None:
     size = sum(path.stat().st_size for path in traces)
     assert (offer["run"], offer["files"], offer["size_bytes"]) == ("run", 4, size)
     assert (offer["is_possible"], offer["state"]) == (True, "offered")
+    assert not knows_waits(server, profile)
     job = compared(server, profile)["job"]
+    assert knows_waits(server, profile)
     import_into(tmp_path / "by-command" / "run", traces, logs / "run")
     (made,), _ = make_jobs(tmp_path / "by-command" / "run")
     assert (job["job"], job["rank"], job["verdict"]["sentence"]) == ("run", 3, made.sentence)
@@ -67,6 +76,7 @@ def test_ranks_of_two_hosts_become_a_job(tmp_path: Path) -> None:
     wait_for(lambda: server.get(f"/job?profile={profile}").json["job"] is None)
     # What was said of the old files does not hold for the new ones.
     assert server.get(f"/job?profile={profile}").json["offer"]["state"] == "offered"
+    assert not knows_waits(server, profile)
 
 
 def test_folders_may_number_the_ranks(tmp_path: Path) -> None:
