@@ -4,7 +4,7 @@ kernels."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, TypedDict
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
@@ -21,12 +21,12 @@ _LITTLE, _MOSTLY = 0.1, 0.5
 """Shares of kernel time on matrix units, between which ops have moved to them."""
 
 
-def changes_by_kind(comparison: Comparison) -> list[tuple[str, int]]:
-    """The change of each op type, and of each part of the time without kernels (ns)."""
+def changes_by_kind(comparison: Comparison, but: Collection[str] = ("overlap",)) -> list[tuple[str, int]]:
+    """The change of each op type, and of each part of the time without kernels (ns), ``but`` of some kinds of rows."""
     sums: dict[str, int] = defaultdict(int)
     nets = nets_kernels(comparison.a, comparison.b)
     for row in comparison.rows:
-        if row.kind != "overlap":
+        if row.kind not in but:
             sums[kind_of(row, nets)] += row.change_ns
     return list(sums.items())
 

@@ -69,7 +69,7 @@ class OpChange(TypedDict):
 
 
 class KindChange(TypedDict):
-    """The change of an op type, or of a part of the time without kernels."""
+    """The change of an op type, or of CUDA graphs recorded as a whole."""
 
     name: str
     change_ns: int
@@ -79,7 +79,7 @@ class ComparePage(TypedDict):
     """What the page shows of a comparison, besides what ``dlprof compare`` prints."""
 
     kinds: list[KindChange]
-    """Largest first, of which the headline names one."""
+    """Largest first."""
     named: Named | None
     """The rows of ``compare_groups`` that add up to what the headline names; None where it names nothing of them."""
     order: RowColumns
@@ -129,7 +129,7 @@ def page(comparison: Comparison) -> dict[str, Any]:
     """The body of ``./compare``."""
     largest = heapq.nlargest(_MOST_MODULES, modules(comparison.rows), key=lambda one: max(one["a_ns"], one["b_ns"]))
     ops = heapq.nlargest(_MOST_OPS, times_of_ops(comparison.rows).items(), key=lambda one: max(one[1]))
-    kinds = sorted(changes_by_kind(comparison), key=lambda one: abs(one[1]), reverse=True)
+    kinds = sorted(changes_by_kind(comparison, but=("overlap", "part")), key=lambda one: abs(one[1]), reverse=True)
     shown: ComparePage = {
         "kinds": [{"name": name.strip("`"), "change_ns": change_ns} for name, change_ns in kinds],
         "named": named(comparison),

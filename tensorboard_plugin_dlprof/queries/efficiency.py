@@ -170,6 +170,8 @@ class EfficiencySummary(TypedDict):
     precisions: list[PrecisionTime]
     causes: list[CauseTime]
     limits: list[LimitTime]
+    other_types: list[str]
+    """The types of the ops with most of the time of the limit ``other``, at most three."""
     dots: list[Dot]
     left_out_dots: int
     undrawn: Undrawn | None
@@ -216,6 +218,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         precisions=_precisions(connection, scope),
         causes=_causes(connection, scope),
         limits=_limits(connection, scope),
+        other_types=_other_types(connection, scope),
         dots=dots,
         left_out_dots=left_out,
         undrawn=_undrawn(connection, scope),
@@ -259,14 +262,38 @@ def _causes(connection: sqlite3.Connection, scope: Scope) -> list[CauseTime]:
     )
 
 
+_LIMIT = (
+    "CASE WHEN rate.family = 'collective' THEN 'communication' WHEN rate.bound = 'memory' THEN 'memory' "
+    "ELSE 'other' END"
+)
+"""What limits kernels of a row ``rate`` that neither are on matrix units nor could be."""
+
+_OPS_AND_KERNELS = (
+    "ext_op_efficiency AS rate LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
+    "AND kernels.read_only_ops_id = rate.read_only_ops_id"
+)
+
+_MOST_TYPES = 3
+
+
+def _other_types(connection: sqlite3.Connection, scope: Scope) -> list[str]:
+    """The largest types of ops that nothing known limits."""
+    rows = connection.execute(
+        "SELECT name.string, sum(rate.kernel_ns - coalesce(kernels.tc_kernel_ns, 0) - coalesce(kernels.unknown_ns, 0) "
+        f"- coalesce({KEPT_OFF_NS}, 0)) AS ns FROM {_OPS_AND_KERNELS} JOIN read_only_ops AS op "
+        "ON op.id = rate.read_only_ops_id JOIN dictionary AS name ON name.id = op.op_type_id WHERE rate.aggr_id = ? "
+        f"AND {_LIMIT} = 'other' AND name.string <> '' GROUP BY name.string HAVING ns > 0 ORDER BY ns DESC, 1 LIMIT ?",
+        (scope.aggregation, _MOST_TYPES),
+    )
+    return [str(name) for name, _ in rows]
+
+
 def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
     """In the order of a bar: what is on matrix units, what could be by cause, then the rest."""
     cursor = connection.execute(
-        "SELECT CASE WHEN rate.family = 'collective' THEN 'communication' WHEN rate.bound = 'memory' THEN 'memory' "
-        "ELSE 'other' END AS what, rate.cause AS cause, sum(rate.kernel_ns), "
+        f"SELECT {_LIMIT} AS what, rate.cause AS cause, sum(rate.kernel_ns), "
         f"sum(coalesce(kernels.tc_kernel_ns, 0)), sum(coalesce(kernels.unknown_ns, 0)), sum({KEPT_OFF_NS}) "
-        "FROM ext_op_efficiency AS rate LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
-        "AND kernels.read_only_ops_id = rate.read_only_ops_id WHERE rate.aggr_id = ? GROUP BY what, cause",
+        f"FROM {_OPS_AND_KERNELS} WHERE rate.aggr_id = ? GROUP BY what, cause",
         (scope.aggregation,),
     )
     result: dict[str, int] = {}

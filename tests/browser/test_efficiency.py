@@ -32,7 +32,7 @@ def name_of(path: str, ops: int = 1) -> str:
 
 def causes(page: Page) -> Locator:
     """The causes for which eligible ops do not use Tensor Cores well."""
-    return panel(page, "What Limits Kernel Time").get_by_role("list", name="Why not on Tensor Cores")
+    return panel(page, "How Kernel Time Is Spent").get_by_role("list", name="Why not on Tensor Cores")
 
 
 def groups_of(dots: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -42,6 +42,7 @@ def test_all_that_the_data_can_give(golden: Golden) -> None:
     rates = golden.get("/efficiency")
     assert rates["product_flops"] == 117_840
     assert rates["precisions"] == [{"precision": "fp32", "matrix_unit": "no", "kernel_ns": 308_960, "kernels": 51}]
+    assert rates["other_types"] == ["conv2d", "max_pool2d"]
     assert [(each["label"], each["ops"], each["kernel_ns"]) for each in rates["causes"]] == [
         ("FP32 tensors", 2, 129_598 + 163_010),
         ("Too small", 3, 4_032 + 3_200 + 3_072),

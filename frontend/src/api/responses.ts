@@ -188,7 +188,7 @@ export interface ComparePart {
 
 /** What the page shows of a comparison, besides what `dlprof compare` prints. */
 export interface CompareResponse extends Comparison {
-  /** Largest first, of which the headline names one. */
+  /** Largest first. */
   kinds: KindChange[];
   /** The rows of `compare_groups` that add up to what the headline names; `null` where it names nothing of them. */
   named: Named | null;
@@ -600,6 +600,8 @@ export interface EfficiencyResponse {
   precisions: PrecisionTime[];
   causes: CauseTime[];
   limits: LimitTime[];
+  /** The types of the ops with most of the time of the limit `other`, at most three. */
+  other_types: string[];
   dots: Dot[];
   left_out_dots: number;
   /** `null` where all ops have dots. */
@@ -1102,7 +1104,7 @@ export interface KernelTime {
   launches: number | null;
 }
 
-/** The change of an op type, or of a part of the time without kernels. */
+/** The change of an op type, or of CUDA graphs recorded as a whole. */
 export interface KindChange {
   name: string;
   change_ns: number;

@@ -57,7 +57,7 @@ test("kernels are one step, which says what moved to other units beside it", () 
   });
   const parts = [part("compute_tensor", 6), part("compute_other", -57), part("communication", 9), part("queued", 2)];
   const measures = { kernel_time: { a: 120, b: 90 } };
-  const pair = { a: { value_ns: 100 }, b: { value_ns: 60 }, parts, measures } as unknown as CompareResponse;
+  const pair = { a: { value_ns: 100 }, b: { value_ns: 60 }, kinds: [], parts, measures } as unknown as CompareResponse;
   const steps = waterfall(pair);
   expect(steps.map(({ label, kind, part: of, from, to }) => [label, kind, of, to - from])).toEqual([
     ["A", "total", null, 100],
@@ -79,6 +79,47 @@ test("kernels are one step, which says what moved to other units beside it", () 
   expect(kernelsInWords({ ...alone, measures: {} })).toBe("");
 });
 
+test("kernels that are nearly all of the change are divided by the ops that run them", () => {
+  const part = (name: string, change_ns: number) => ({
+    part: name,
+    label: name,
+    a_ns: 90,
+    b_ns: 90 + change_ns,
+    change_ns,
+  });
+  const kinds = [
+    { name: "conv2d", change_ns: -60 },
+    { name: "add", change_ns: 20 },
+    { name: "relu", change_ns: -10 },
+    { name: "mul", change_ns: -5 },
+    { name: "sum", change_ns: -2 },
+    { name: "max", change_ns: -2 },
+  ];
+  const parts = [part("compute_other", -56), part("queued", 1)];
+  const pair = {
+    a: { value_ns: 180 },
+    b: { value_ns: 125 },
+    change_ns: -55,
+    parts,
+    kinds,
+  } as unknown as CompareResponse;
+  const told = (one: CompareResponse) => waterfall(one).map(({ label, from, to }) => [label, to - from]);
+  expect(told(pair)).toEqual([
+    ["A", 180],
+    ["While kernels run", -56],
+    ["conv2d", -60],
+    ["add", 20],
+    ["relu", -10],
+    ["mul", -5],
+    ["all else", -1],
+    ["queued", 1],
+    ["B", 125],
+  ]);
+  expect(told({ ...pair, change_ns: -80 })).toHaveLength(4);
+  expect(told({ ...pair, kinds: kinds.slice(1) })).toHaveLength(4);
+  expect(told({ ...pair, parts: [...pair.parts, part("communication", 1)] })).toHaveLength(5);
+});
+
 test("the waterfall leaves out what did not change, and sums what is too small to be seen", () => {
   const part = (label: string, a_ns: number, b_ns: number) => ({
     part: label,
@@ -87,13 +128,18 @@ test("the waterfall leaves out what did not change, and sums what is too small t
     b_ns,
     change_ns: b_ns - a_ns,
   });
-  const parts = [part("large", 9e6, 8e6), part("one", 5, 7), part("same", 50, 50), part("other", 9, 4)];
-  const few = { a: { value_ns: 9_000_064 }, b: { value_ns: 8_000_061 }, parts } as unknown as CompareResponse;
+  const parts = [part("large", 9e6, 8e6), part("one", 5, 7000), part("same", 50, 50), part("other", 9, 4)];
+  const few = {
+    a: { value_ns: 9_000_064 },
+    b: { value_ns: 8_007_054 },
+    kinds: [],
+    parts,
+  } as unknown as CompareResponse;
   expect(waterfall(few).map(({ label, to }) => [label, to])).toEqual([
     ["A", 9_000_064],
     ["large", 8_000_064],
-    ["2 smaller changes", 8_000_061],
-    ["B", 8_000_061],
+    ["2 smaller changes", 8_007_054],
+    ["B", 8_007_054],
   ]);
 });
 

@@ -29,6 +29,14 @@ const MOST_STEPS = 8;
 /** Of the longer side: changes below it are too small to be seen. */
 const LEAST_SHARE = 1e-3;
 
+/** Of the largest change: what is below it tells nothing of the whole. */
+const LEAST_OF_LARGEST = 0.01;
+
+/** Of the change, from which kernels alone would be all that is seen; and by how many types of ops they are divided then. */
+const NEARLY_ALL = 0.9;
+const MOST_TYPES = 4;
+const MOSTLY = 0.5;
+
 interface NamedChange extends Pick<Step, "label" | "part"> {
   change: number;
   /** Parts that add up to it. */
@@ -61,7 +69,7 @@ export function waterfall(result: CompareResponse): Step[] {
   return steps;
 }
 
-function withKernelsTogether({ parts }: CompareResponse): NamedChange[] {
+function withKernelsTogether({ parts, kinds, change_ns: whole }: CompareResponse): NamedChange[] {
   const changes = parts.map(({ label, part, change_ns: change }): NamedChange => {
     return { label, part: part.startsWith(WITHOUT_ROWS) ? null : part, change };
   });
@@ -71,8 +79,23 @@ function withKernelsTogether({ parts }: CompareResponse): NamedChange[] {
   const moved = of.filter((one) => one.change !== 0);
   // Those of communication are a part of their own.
   const label = communicates(parts) ? "While computing kernels run" : "While kernels run";
-  const kernels: NamedChange = { label, part: KERNELS, change, of: moved.length > 1 ? moved : [] };
+  const byType = Math.abs(change) > NEARLY_ALL * Math.abs(whole) && !communicates(parts) ? typesOf(kinds, change) : [];
+  const kernels: NamedChange = {
+    ...{ label, part: KERNELS, change },
+    of: byType.length > 0 ? byType : moved.length > 1 ? moved : [],
+  };
   return [kernels, ...changes.filter((one) => !of.includes(one))];
+}
+
+/** The types of ops with the largest changes, and what they and overlap leave of that of the time while kernels run. */
+function typesOf(kinds: CompareResponse["kinds"], whole: number): NamedChange[] {
+  const shown = kinds
+    .slice(0, MOST_TYPES)
+    .map(({ name: label, change_ns: change }): NamedChange => ({ label, part: null, change }));
+  const change = whole - shown.reduce((sum, each) => sum + each.change, 0);
+  // Where others or overlap make up most of it, the largest ones explain nothing.
+  if (shown.length === 0 || Math.abs(change) > MOSTLY * Math.abs(whole)) return [];
+  return change === 0 ? shown : [...shown, { label: "all else", part: null, change }];
 }
 
 const communicates = (parts: CompareResponse["parts"]): boolean =>
@@ -96,18 +119,22 @@ export function kernelsInWords({ parts, measures, a, b }: CompareResponse): stri
 /** The first `most` that can be seen, in their order; all others together are one, unless they are one anyway. */
 function withRest(changes: readonly NamedChange[], most: number, least: number): NamedChange[] {
   const real = changes.filter(({ change }) => change !== 0);
-  const shown = real.filter(({ change }) => Math.abs(change) >= least).slice(0, most);
+  const seen = Math.max(least, LEAST_OF_LARGEST * Math.max(...real.map(({ change }) => Math.abs(change))));
+  const shown = real.filter(({ change }) => Math.abs(change) >= seen).slice(0, most);
   const rest = real.filter((each) => !shown.includes(each));
   if (rest.length < 2) return real;
   const change = rest.reduce((sum, each) => sum + each.change, 0);
   return [...shown, { label: `${rest.length} smaller changes`, part: null, change }];
 }
 
-/** The axis of a waterfall: from 0, unless all that changes is a small part of the whole. */
+/** The axis of a waterfall. */
 export function waterfallAxis(steps: readonly Step[]): [low: number, high: number] {
   const ends = steps.flatMap(({ from, to, kind }) => (kind === "total" ? [to] : [from, to]));
-  const low = Math.min(...ends);
-  const high = Math.max(...ends, 1);
+  return axisFor(Math.min(...ends), Math.max(...ends, 1));
+}
+
+/** An axis for values in between: from 0, unless all that changes is a small part of the whole. */
+export function axisFor(low: number, high: number): [low: number, high: number] {
   const room = (high - low) * 0.15;
   return high > low && low - room > 0.5 * high ? [low - room, high] : [Math.min(0, low), high];
 }

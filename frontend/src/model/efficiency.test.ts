@@ -181,7 +181,7 @@ describe("roofline", () => {
       { limit: "layout", kernel_ns: 30 },
     ];
     const causes = [{ cause: "layout", label: "Layout", ops: 1, kernel_ns: 40 }];
-    const segments = limitSegments({ limits, causes }, 100, "Tensor Core");
+    const segments = limitSegments({ limits, causes, other_types: [] }, 100, "Tensor Core");
     expect(segments.map(({ label, ns }) => [label, ns])).toEqual([
       ["On Tensor Cores", 50],
       ["Not on Tensor Cores: Layout", 30],
@@ -191,9 +191,11 @@ describe("roofline", () => {
     expect(said.join("")).toBe(
       "Of the kernel time, 50.0 % is on Tensor Cores, 30.0 % could use Tensor Cores but does not (Layout) and 20.0 % is in no op.",
     );
-    const other = limitSegments({ limits: [{ limit: "other", kernel_ns: 46 }, ...limits], causes }, 126, "Tensor Core");
+    const most = { limits: [{ limit: "other", kernel_ns: 46 }, ...limits], causes, other_types: ["mul", "add"] };
+    const other = limitSegments(most, 126, "Tensor Core");
+    expect(other[0]?.label).toBe("Other (largest: mul, add)");
     const last = limitsSentence(other, 126, "Tensor Core").map(({ text }) => text);
-    expect(last.join("")).toMatch(/does not \(Layout\) and 36.5 % is other work\.$/);
+    expect(last.join("")).toMatch(/does not \(Layout\) and 36.5 % is other work \(largest: mul, add\)\.$/);
     expect(limitsSentence(segments.slice(2), 100, "Tensor Core")).toEqual([]);
     expect(segments[1]?.to).toEqual({ "eff.where.cause": "Layout", "eff.page": null });
   });

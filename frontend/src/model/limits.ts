@@ -33,7 +33,7 @@ const notOn = (unit: string): string => `Not on ${unit}s: `;
 
 /** `whole` is all kernel time; what no op launched is the rest of it. */
 export function limitSegments(
-  { limits, causes }: Pick<EfficiencyResponse, "limits" | "causes">,
+  { limits, causes, other_types: types }: Pick<EfficiencyResponse, "limits" | "causes" | "other_types">,
   whole: number,
   unit: string,
 ): BarSegment[] {
@@ -46,7 +46,11 @@ export function limitSegments(
     const plain = PLAIN[limit];
     if (plain !== undefined) {
       const [label, colour, about] = plain;
-      return { ...segment(limit, ns), label, colour, about: about.replace("{unit}", unit) };
+      const largest = limit === "other" && types.length > 0 ? ` (largest: ${types.join(", ")})` : "";
+      return {
+        ...segment(limit, ns),
+        ...{ label: label + largest, short: label, colour, about: about.replace("{unit}", unit) },
+      };
     }
     const key = limit === "cause_unknown" ? "unknown" : limit;
     const cause = causes.find((each) => each.cause === key)?.label ?? key;
@@ -72,7 +76,7 @@ const LEAST_TOLD = 0.05;
 
 /** What the time of a segment is, after "23.8 %". Kernels that could not use the units are not on them either: not to be mixed up. */
 function predicateOf({ key, label }: BarSegment, unit: string): string {
-  if (key === "other") return "is other work";
+  if (key === "other") return label.replace("Other", "is other work");
   const cause = label.startsWith(notOn(unit)) ? label.slice(notOn(unit).length) : null;
   return cause === null ? `is ${withinSentence(label)}` : `could use ${unit}s but does not (${cause})`;
 }

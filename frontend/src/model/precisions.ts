@@ -64,6 +64,7 @@ const PALEST = 56;
  */
 export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: string, graphNs: number): BarSegment[] {
   const on = { yes: `on ${matrixUnit}s`, no: `not on ${matrixUnit}s`, unknown: `${matrixUnit}s unknown` } as const;
+  const often = (precision: string): boolean => times.filter((time) => time.precision === precision).length > 1;
   const segments = WORK.flatMap((work) =>
     times
       .filter((time) => workOf(time) === work && (time.kernel_ns ?? 0) > 0)
@@ -74,7 +75,8 @@ export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: s
         return {
           key: `${precision} ${unit}`,
           label: work === "communication" || matrixUnit === "" ? name : `${name}, ${on[unit]}`,
-          short: name,
+          // Of several with one name, what tells them apart stays.
+          short: often(precision) ? `${name} ${{ yes: "on", no: "off", unknown: "?" }[unit]}` : name,
           ns: ns ?? 0,
           colour:
             work === "other_kernel"

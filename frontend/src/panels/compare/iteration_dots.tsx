@@ -3,8 +3,9 @@ import type { CompareMeasure, CompareResponse, CompareSamples } from "../../api/
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
-import { median } from "../../model/comparison";
+import { axisFor, median } from "../../model/comparison";
 import { signedShare } from "../../model/change";
+import { AxisNote } from "./waterfall";
 
 const HEIGHT = 150;
 const PAD = 10;
@@ -49,17 +50,20 @@ interface DotsProps {
 function Dots({ sides, names }: DotsProps) {
   const [measure, width] = useWidth(800);
   const all = [...sides[0], ...sides[1]];
-  const high = Math.max(...all);
-  const low = Math.min(...all);
+  const [low, high] = axisFor(Math.min(...all), Math.max(...all));
   const y = (ns: number): number => PAD + ((high - ns) / Math.max(high - low, 1)) * (HEIGHT - 2 * PAD);
   const half = (width - LEFT) / 2;
   return (
     <div ref={measure}>
+      {low > 0 && <AxisNote low={low} />}
       <svg width={width} height={HEIGHT + 18} role="img" aria-label={`Dots of ${all.length} iterations`}>
-        {[high, low].map((ns) => (
-          <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
-            {formatDuration(ns)}
-          </text>
+        {[high, (high + low) / 2, low].map((ns) => (
+          <g key={ns}>
+            <line class="grid-line" x1={LEFT} x2={width} y1={y(ns)} y2={y(ns)} />
+            <text class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
+              {formatDuration(ns)}
+            </text>
+          </g>
         ))}
         {sides.map((values, side) => {
           const left = LEFT + side * half;

@@ -4,6 +4,7 @@ import { Panel } from "../../components/panel";
 import { UNKNOWN } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
+import { navigate, useUrl } from "../../frame/url";
 import {
   boundsOf,
   changeOfMeasure,
@@ -24,9 +25,19 @@ const ABOUT = {
   capture: "Of the whole recordings; kernel time and idle time are those of one GPU, the mean of those in use.",
 } as const;
 
+/** With more rows, those that repeat in other words what the others tell stand there on demand. */
+const MOST_ROWS = 6;
+const FURTHER: ReadonlySet<string> = new Set(["kernels", "gpu_utilization", "tokens_per_s"]);
+
+/** Of the mean and the median, only the one that the headline tells, which is first. */
+const isDecisive = ({ kind }: Row, at: number, all: readonly Row[]): boolean =>
+  !FURTHER.has(kind.key) && all.findIndex((each) => each.kind.key === kind.key) === at;
+
 export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
   const { same_program: changes } = comparison;
-  const rows = changes ? rowsOf(comparison) : ownRows(comparison);
+  const all = changes ? rowsOf(comparison) : ownRows(comparison);
+  const isAll = useUrl()["compare.numbers"] === "all";
+  const rows = isAll || !changes || all.length <= MOST_ROWS ? all : all.filter(isDecisive);
   const bounded = changes && rows.some(({ interval }) => interval !== null);
   return (
     <Panel
@@ -57,6 +68,18 @@ export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
           ))}
         </tbody>
       </table>
+      {changes && all.length > MOST_ROWS && (
+        <p class="note-below">
+          <button
+            type="button"
+            class="link-button"
+            aria-expanded={isAll}
+            onClick={() => navigate({ "compare.numbers": isAll ? null : "all" })}
+          >
+            {isAll ? "Show fewer" : `Show all ${all.length}`}
+          </button>
+        </p>
+      )}
     </Panel>
   );
 }

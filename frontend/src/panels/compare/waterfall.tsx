@@ -28,7 +28,7 @@ export function Waterfall({ comparison }: { comparison: CompareResponse }) {
   const x = (ns: number): number => left + ((ns - low) / Math.max(high - low, 1)) * room;
   return (
     <div ref={measure}>
-      {low > 0 && <p class="muted">The axis begins at {formatDuration(low)}, so that changes can be seen.</p>}
+      {low > 0 && <AxisNote low={low} />}
       <ul {...row} class="waterfall" style={{ height: `${steps.length * ROW}px` }}>
         {steps.map((step, i) => {
           const [from, to] = step.kind === "total" ? [low, step.to] : [step.from, step.to];
@@ -64,6 +64,11 @@ export function Waterfall({ comparison }: { comparison: CompareResponse }) {
     </div>
   );
 }
+
+/** Beside an axis that does not begin at 0. */
+export const AxisNote = ({ low }: { low: number }) => (
+  <p class="muted">The axis begins at {formatDuration(low)}, so that changes can be seen.</p>
+);
 
 interface StepLabelProps {
   step: Step;

@@ -18,14 +18,14 @@ export function LimitsPanel({ data, rates, whole }: LimitsPanelProps) {
   if (rates.causes.length === 0 && saysNothing(segments)) return null;
   return (
     <Panel
-      title="What Limits Kernel Time"
+      title="How Kernel Time Is Spent"
       summed
       about={`All kernel time, each part once: on ${data.matrix_unit}s; of eligible ops, but not on them, by cause; limited by memory; communication. A click on a cause shows its ops in the table, also those that use ${data.matrix_unit}s, but not well.`}
       picture
       walked
       tools={<span class="muted">of {formatDuration(whole)} kernel time</span>}
     >
-      <StackedBar segments={segments} whole_ns={whole} label={`What limits ${formatDuration(whole)} of kernel time`} />
+      <StackedBar segments={segments} whole_ns={whole} label={`How ${formatDuration(whole)} of kernel time is spent`} />
       <div class="limits">
         <BarLegend segments={segments} whole_ns={whole} />
         <Causes causes={rates.causes} />
