@@ -104,9 +104,25 @@ export function layersOf({
     .reverse();
 }
 
-/** Up to five round numbers of bytes below `top`, which are round in its unit. */
-export function byteTicks(top: number): number[] {
+/** Of what is in use at most: a floor of more presses what changes to a line. */
+const LARGE_FLOOR = 0.6;
+/** Of what is above the floor: so much of the floor is left above the cut. */
+const ABOVE_CUT = 0.1;
+
+/** Up to how many bytes the axis is cut out, as the lowest category is in use all the time and takes most of it; 0: nowhere. */
+export function cutOf({ categories, in_use_max_bytes: inUse }: MemoryCurveResponse, top: number): number {
+  const floor = Math.min(...(categories[0]?.bytes ?? [0]));
+  return floor > LARGE_FLOOR * Math.max(...inUse) ? Math.max(floor - ABOVE_CUT * (top - floor), 0) : 0;
+}
+
+/** Up to five round numbers of bytes from `cut` to `top`, which are round in its unit; 0 is one of them. */
+export function byteTicks(top: number, cut = 0): number[] {
   const unit = sizeUnit(top).size;
-  const step = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => top / (each * unit) < 5) ?? 1000;
-  return [0, 1, 2, 3, 4].map((number) => number * step * unit).filter((bytes) => bytes < top);
+  const length = top - cut;
+  const step =
+    unit * ([0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => length / (each * unit) < 5) ?? 1000);
+  const first = Math.ceil(cut / step);
+  return [0, ...[0, 1, 2, 3, 4].map((number) => (first + number) * step)].filter(
+    (bytes, i) => bytes < top && (i === 0 || bytes > 0),
+  );
 }

@@ -9,28 +9,22 @@ const SETTING = /^PYTORCH\w+=[^\s,]+/;
 /** What finds that the GPU has room for more. */
 const ROOM = "batch_size_detector";
 
-/** What to change, before all that shows why. */
+/** What to change, before all that shows why; one sentence is a line. While the GPU has room, nothing needs what would save some. */
 export function Findings({ findings }: Pick<MemoryDevice, "findings">) {
-  if (findings.length === 0) return null;
-  // While the GPU has room, what would save some is information only.
   const hasRoom = findings.some(({ rule }) => rule === ROOM);
-  const isNeeded = ({ rule, severity }: MemoryDevice["findings"][number]): boolean =>
-    !hasRoom || rule === ROOM || severity !== "info";
-  return (
-    <Panel title="What to Change">
-      <ul class="memory-findings">
-        {findings.map((finding) => {
-          const { rule, title, action } = finding;
-          return (
-            <li key={rule} class={isNeeded(finding) ? undefined : "muted"}>
-              {isNeeded(finding) ? <strong>{title}.</strong> : `${title}.`} {action}{" "}
-              {SETTING.exec(action)?.map((setting) => (
-                <CopyButton key={setting} text={setting} what="the setting" />
-              ))}
-            </li>
-          );
-        })}
-      </ul>
-    </Panel>
+  const needed = findings.filter(({ rule, severity }) => !hasRoom || rule === ROOM || severity !== "info");
+  if (needed.length === 0) return null;
+  const list = (
+    <ul class="memory-findings">
+      {needed.map(({ rule, title, action }) => (
+        <li key={rule}>
+          <strong>{title}.</strong> {action}{" "}
+          {SETTING.exec(action)?.map((setting) => (
+            <CopyButton key={setting} text={setting} what="the setting" />
+          ))}
+        </li>
+      ))}
+    </ul>
   );
+  return needed.length === 1 ? list : <Panel title="What to Change">{list}</Panel>;
 }

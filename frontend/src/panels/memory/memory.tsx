@@ -225,7 +225,8 @@ function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; o
           )
         )}
         <div class="memory-columns">
-          {(owners.length > 1 || url["memory.by"] !== undefined) && (
+          {/* At a moment of few owners, too, so that what is below stays where it is. */}
+          {(Math.max(owners.length, groupsOf(device, grouping).length) > 1 || url["memory.by"] !== undefined) && (
             <HeldBy when={when} owners={owners} whole={whole} groupings={groupings} grouping={grouping} />
           )}
           <OverIterations device={device} />

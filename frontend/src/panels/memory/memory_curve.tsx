@@ -15,22 +15,31 @@ import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { withUnit } from "../../format/unit";
 import { categoryColour, phaseColour } from "../../model/memory_categories";
-import { byteTicks, ENDS, isWithin, iterationTicks, layersOf, marksOf, roundMoments } from "../../model/memory_curve";
+import {
+  byteTicks,
+  cutOf,
+  ENDS,
+  isWithin,
+  iterationTicks,
+  layersOf,
+  marksOf,
+  roundMoments,
+} from "../../model/memory_curve";
 import { mergedPhases } from "../../model/memory_phases";
 import type { View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
+import { keyedPhases, PHASE_OPACITY, PhaseSpan, STRIP } from "./phase_span";
 import { Reading, stretchOf } from "./reading";
 
 const HEIGHT = 280;
 const LEFT = 74;
-const BOTTOM = 22;
+/** What is left of a part of the axis that is cut out. */
+const CUT = 14;
+/** Of the labels below. */
+const LINE = 16;
 const TOP = 8;
-/** The strip of phases above the curve. */
-const STRIP = 18;
 /** A row above the curve for the names of marks, so that no line crosses them. */
 const NAMES = 14;
-const PHASE_OPACITY = 0.45;
-const LETTER = 7;
 const MOST_TIMES = 2;
 
 /** The part of the recording that the curve begins with, where that is not all of it. */
@@ -129,7 +138,12 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
   const marks = marksOf(device, unit === "ns", { from, to });
   const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
   const plotTop = namesTop + NAMES * Math.max(...marks.map(({ row }) => row + 1), 1);
-  const y = (bytes: number): number => plotTop + (1 - bytes / top) * (HEIGHT - plotTop - BOTTOM);
+  // Moments stand below the iterations.
+  const plotBottom = HEIGHT - (iterations.length > 0 ? 2 : 1) * LINE - 6;
+  const cut = cutOf(curve, top);
+  const cutAt = plotBottom - (cut > 0 ? CUT : 0);
+  const y = (bytes: number): number =>
+    bytes < cut ? plotBottom - (bytes / cut) * CUT : plotTop + (1 - (bytes - cut) / (top - cut)) * (cutAt - plotTop);
   const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
   const parts = mergedPhases(curve.phases, (to - from) / Math.max(inner, 1));
   const phases = keyedPhases(parts, (from, to) => x(to) - x(from));
@@ -144,6 +158,8 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
     if (drag === null) return;
     const end = momentAt(event);
     setDrag(null);
+    // What is read at the pointer would cover the neighbours of the moment, which the list tells.
+    setPointed(null);
     asking.current?.abort();
     if (event.detail > 1) return; // the second click of two goes back, and is of no moment
     const [low, high] = [Math.min(drag[0], end), Math.max(drag[0], end)];
@@ -160,10 +176,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
     asking.current = new AbortController();
     const { signal } = asking.current;
     fetchMemoryCurve(scope, Number(id), stretch, 1, signal).then(
-      ({ peak_at: peak }) => {
-        setPointed(peak);
-        onMoment(peak);
-      },
+      ({ peak_at: peak }) => onMoment(peak),
       () => !signal.aborted && onMoment(moment),
     );
   };
@@ -213,7 +226,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
               about={unit === "ns" ? `${phase}: ${formatDuration(begin)} to ${formatDuration(end)}` : phase}
             />
           ))}
-          {byteTicks(top).map((bytes) => (
+          {byteTicks(top, cut).map((bytes) => (
             <g key={bytes}>
               <line class="grid-line" x1={LEFT} x2={width} y1={y(bytes)} y2={y(bytes)} />
               <text class="axis" x={LEFT - 6} y={y(bytes) + 4} text-anchor="end">
@@ -226,6 +239,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
             <path key={category} fill={categoryColour(category)} d={outline(upTo, inner, y, true)} />
           ))}
           <path class={layers.length > 0 ? "memory-outline" : "memory-in-use"} d={outline(inUse, inner, y, true)} />
+          {cut > 0 && <path class="memory-cut" d={`M${LEFT - 6} ${cutAt}H${width}`} />}
           {shownCapacity !== null && (
             <g>
               <line class="memory-capacity" x1={LEFT} x2={width} y1={y(shownCapacity)} y2={y(shownCapacity)} />
@@ -243,32 +257,39 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
           {iterations.map(({ number, at, named }) => (
             <g key={number}>
               {at > from && (
-                <line class="memory-tick" x1={x(at)} x2={x(at)} y1={plotTop} y2={named ? HEIGHT : HEIGHT - BOTTOM} />
+                <line
+                  class="memory-tick"
+                  x1={x(at)}
+                  x2={x(at)}
+                  y1={plotTop}
+                  y2={named ? plotBottom + LINE : plotBottom}
+                />
               )}
               {named && (
-                <text class="axis" x={x(at) + 4} y={HEIGHT - 6}>
+                <text class="axis" x={x(at) + 4} y={plotBottom + LINE}>
                   {number}
                 </text>
               )}
             </g>
           ))}
           {iterations.length > 0 && (
-            <text class="axis" x={LEFT - 6} y={HEIGHT - 6} text-anchor="end">
+            <text class="axis" x={LEFT - 6} y={plotBottom + LINE} text-anchor="end">
               iteration
             </text>
           )}
-          {iterations.length === 0 &&
-            roundMoments(from, to, inner).map((moment) => (
-              <g key={moment}>
-                <line class="memory-tick" x1={x(moment)} x2={x(moment)} y1={plotTop} y2={HEIGHT - BOTTOM} />
-                <text class="axis" x={x(moment)} y={HEIGHT - 6} text-anchor="middle">
-                  {withoutZeros(shown(moment))}
-                </text>
-              </g>
-            ))}
+          {roundMoments(from, to, inner).map((moment) => (
+            <g key={moment}>
+              {iterations.length === 0 && (
+                <line class="memory-tick" x1={x(moment)} x2={x(moment)} y1={plotTop} y2={plotBottom} />
+              )}
+              <text class="axis" x={x(moment)} y={HEIGHT - 6} text-anchor="middle">
+                {withoutZeros(shown(moment))}
+              </text>
+            </g>
+          ))}
           {marks.map(({ at, name, row }, number) => (
             <g key={`${name} ${at} ${number}`}>
-              <line class="memory-mark" x1={x(at)} x2={x(at)} y1={plotTop - NAMES * (row + 1)} y2={HEIGHT - BOTTOM} />
+              <line class="memory-mark" x1={x(at)} x2={x(at)} y1={plotTop - NAMES * (row + 1)} y2={plotBottom} />
               {/* Failures in a row have one name. */}
               {(marks[number - 1]?.row !== row || x(at) - x(marks[number - 1]?.at ?? from) > ENDS) && (
                 <text
@@ -294,16 +315,16 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
                 class={kind}
                 x1={LEFT + ((bin + 0.5) / inUse.length) * inner}
                 x2={LEFT + ((bin + 0.5) / inUse.length) * inner}
-                y1={HEIGHT - BOTTOM}
-                y2={HEIGHT - BOTTOM + 5}
+                y1={plotBottom}
+                y2={plotBottom + 5}
               />
             )),
           )}
           {time !== null && time >= from && time <= to && (
-            <line class="memory-moment" x1={x(time)} x2={x(time)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+            <line class="memory-moment" x1={x(time)} x2={x(time)} y1={plotTop} y2={plotBottom} />
           )}
           {pointed !== null && drag === null && (
-            <line class="memory-pointed" x1={x(pointed)} x2={x(pointed)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+            <line class="memory-pointed" x1={x(pointed)} x2={x(pointed)} y1={plotTop} y2={plotBottom} />
           )}
           {drag !== null && (
             <rect
@@ -311,19 +332,17 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
               x={Math.min(x(drag[0]), x(drag[1]))}
               width={Math.abs(x(drag[1]) - x(drag[0]))}
               y={plotTop}
-              height={HEIGHT - plotTop - BOTTOM}
+              height={plotBottom - plotTop}
             />
           )}
-          {iterations.length === 0 && (
-            <g>
-              <text class="axis" x={LEFT} y={HEIGHT - 6}>
-                {shown(from)}
-              </text>
-              <text class="axis" x={width - 2} y={HEIGHT - 6} text-anchor="end">
-                {shown(to)}
-              </text>
-            </g>
-          )}
+          <g>
+            <text class="axis" x={LEFT} y={HEIGHT - 6}>
+              {shown(from)}
+            </text>
+            <text class="axis" x={width - 2} y={HEIGHT - 6} text-anchor="end">
+              {shown(to)}
+            </text>
+          </g>
         </svg>
         {pointed !== null && (
           <Reading
@@ -371,6 +390,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
           {curve.segments_returned.length > 0 && (
             <Key sample={<Sample class="memory-segment-back" upright />}>segment given back</Key>
           )}
+          {cut > 0 && `The axis is cut between 0 and ${formatBytes(cut)}, which is in use all the time. `}
           {unit === "events" && "The recording has no times: the axis counts events."}
         </p>
       </div>
@@ -394,40 +414,6 @@ function Sample({ class: kind, upright = false }: { class: string; upright?: boo
     <svg class="memory-sample" width={wide} height={10} aria-hidden="true">
       <line class={kind} x1={upright ? 4 : 0} x2={upright ? 4 : wide} y1={upright ? 1 : 5} y2={upright ? 9 : 5} />
     </svg>
-  );
-}
-
-/** Whether the name of a phase stands in so wide a part of the strip. */
-const hasRoom = (phase: string, width: number): boolean => width > phase.length * LETTER + 4;
-
-/** The phases, each once; none where the strip names them all. */
-const keyedPhases = (
-  phases: MemoryCurveResponse["phases"],
-  widthOf: (from: number, to: number) => number,
-): string[] => {
-  const named = new Set(phases.flatMap(({ phase, from, to }) => (hasRoom(phase, widthOf(from, to)) ? [phase] : [])));
-  const all = [...new Set(phases.map(({ phase }) => phase))];
-  return all.every((phase) => named.has(phase)) ? [] : all;
-};
-
-/** A part of a training step, with its name where there is room. */
-function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width: number; about: string }) {
-  return (
-    <g data-tip={about}>
-      <rect
-        x={x}
-        y={2}
-        width={Math.max(width - 0.5, 0.5)}
-        height={STRIP - 4}
-        fill={phaseColour(phase)}
-        opacity={PHASE_OPACITY}
-      />
-      {hasRoom(phase, width) && (
-        <text class="memory-phase" x={x + 4} y={STRIP - 6}>
-          {phase}
-        </text>
-      )}
-    </g>
   );
 }
 

@@ -26,13 +26,11 @@ export function OverIterations({ device }: { device: MemoryDevice }) {
   const ends = iterations.map(({ end_bytes: end }) => end);
   if ([peaks, ends].every((values) => Math.max(...values) - Math.min(...values) < ALIKE * most))
     return (
-      <Panel title="Over Iterations">
-        <p>
-          Each of the {exactNumber(iterations.length)} recorded iterations peaks at{" "}
-          {[...new Set([Math.min(...peaks), most].map(formatBytes))].join(" to ")}
-          {device.relative && " more than at the start"}. {verdict}
-        </p>
-      </Panel>
+      <p>
+        Each of the {exactNumber(iterations.length)} recorded iterations peaks at{" "}
+        {[...new Set([Math.min(...peaks), most].map(formatBytes))].join(" to ")}
+        {device.relative && " more than at the start"}. {verdict}
+      </p>
     );
   return (
     <Panel title="Over Iterations" about="The peak of each iteration, and what is still in use at its end." picture>
@@ -67,6 +65,7 @@ export function OverIterations({ device }: { device: MemoryDevice }) {
         <span class="memory-key">
           <span class="swatch memory-swatch" /> in use at the end
         </span>
+        {!few && `The highest is ${formatBytes(most)}. `}
         {device.relative && "Counted from the start of the recording."}
         {shown.length < iterations.length &&
           ` The first ${shown.length} of ${exactNumber(iterations.length)} iterations.`}
