@@ -94,8 +94,8 @@ def _said(diagnosis: Diagnosis) -> str:
 
 
 def _with_rest(parts: Sequence[tuple[str, str, int]], wall: int) -> list[tuple[str, str, int]]:
-    """The parts, those of less than a hundredth as one, as on the Dashboard."""
-    small = [part for part in parts if part[2] < _LEAST_SHARE * wall]
+    """The parts, those of less than a hundredth but communication as one, as on the Dashboard."""
+    small = [part for part in parts if part[2] < _LEAST_SHARE * wall and part[1] != "communication"]
     rest = [("Rest", "outside", sum(ns for _, _, ns in small))] if small else []
     return [part for part in parts if part not in small] + rest
 

@@ -15,6 +15,15 @@ from tensorboard_plugin_dlprof.reports.charts import Part, named_bar
 from tensorboard_plugin_dlprof.reports.html_style import style
 from tests.cli.traces import write_trace
 from tests.reports.test_page import Page
+from tests.shared_data import shared_data
+
+
+def _page_of(source: Path, database: Path) -> str:
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    return stream.getvalue()
 
 
 def test_one_iteration_is_drawn_over_time(tmp_path: Path) -> None:
@@ -22,18 +31,22 @@ def test_one_iteration_is_drawn_over_time(tmp_path: Path) -> None:
     pages = []
     for steps in (1, 3):
         source = write_trace(tmp_path / f"{steps}.json", steps=steps)
-        database = tmp_path / f"{steps}.dlprof_dldb.sqlite"
-        import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
-        stream = io.StringIO()
-        with closing(open_database(database)) as connection:
-            write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
-        Page(stream.getvalue())
-        pages.append(stream.getvalue().partition(">What ran when</h2>")[2].partition("</section>")[0])
+        text = _page_of(source, tmp_path / f"{steps}.dlprof_dldb.sqlite")
+        Page(text)
+        pages.append(text.partition(">What ran when</h2>")[2].partition("</section>")[0])
     one, several = pages
     assert several == ""
     rows = re.findall(r"<th scope=row>(.*?)</th>", one)
     assert rows == ["ops", "idle by cause", "stream 7"]
     assert "<title>/mm: " in one
+
+
+def test_communication_is_never_part_of_the_rest(tmp_path: Path) -> None:
+    """However little it is: 0.3 % here, while smaller parts are one."""
+    (source,) = shared_data().glob("torch/v100_megatron_tp2_rank0/*.json")
+    answer = _page_of(source, tmp_path / "dldb.sqlite").partition("</section>")[0]
+    assert "Communication, exposed: 164 µs, 0.3 %" in answer
+    assert "Rest: " in answer
 
 
 def test_words_stand_on_the_parts_that_have_room_for_them() -> None:

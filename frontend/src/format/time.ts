@@ -92,12 +92,12 @@ export function readableAndExact(ns: number | null | undefined): string {
 const THREE_DIGITS = 0.00995;
 const MOST_READ = 10_000;
 
-/** One unit for a whole column, chosen by its largest value; the next smaller one, where its smallest would lose digits and that fits. */
-export function columnUnit(largestNs: number, leastNs = Infinity): TimeUnit {
+/** One unit for a whole column, chosen by its largest value; the next smaller one, where most would lose digits and the largest is still read. */
+export function columnUnit(largestNs: number, medianNs = Infinity): TimeUnit {
   if (largestNs === 0) return MS;
   const unit = unitHolding(largestNs, 0.9995);
   const smaller = UNITS[UNITS.indexOf(unit) + 1];
-  return smaller !== undefined && leastNs < THREE_DIGITS * unit.size && largestNs < MOST_READ * smaller.size
+  return smaller !== undefined && medianNs < THREE_DIGITS * unit.size && largestNs < MOST_READ * smaller.size
     ? smaller
     : unit;
 }

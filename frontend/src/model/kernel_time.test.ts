@@ -9,7 +9,11 @@ it("GPU time of an iteration has the parts that its chart has, which add up to i
     ["unknown_kernel", 4],
     ["other_kernel", 157],
   ]);
-  expect(gpuTimeParts("tensor_core_time_ns", row)).toEqual([["tensor_core", 76]]);
+  expect(gpuTimeParts("gpu_time_ns", row, 100).slice(2)).toEqual([
+    ["other_kernel", 57],
+    ["communication", 100],
+  ]);
+  expect(gpuTimeParts("tensor_core_time_ns", row, 100)).toEqual([["tensor_core", 76]]);
 });
 
 it("where no kernel is known to use Tensor Cores and all may, none of it is drawn as other kernels", () => {

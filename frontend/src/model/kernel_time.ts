@@ -73,13 +73,19 @@ export function withCollectives(
   });
 }
 
-/** The parts of a time of the Iteration Summary, in the order and classes of the chart above it. */
-export function gpuTimeParts(key: string, row: Row): [ColourClass, number][] {
+/**
+ * The parts of a time of the Iteration Summary, in the classes of the chart above it. DLProf's other kernels hold collectives, of which
+ * the diagnosis tells how long they ran alone: `communication_ns`.
+ */
+export function gpuTimeParts(key: string, row: Row, communication_ns = 0): [ColourClass, number][] {
   const of = (column: string): number => Number(row[column] ?? 0);
   const [tensorCores, unknown] = [of("tensor_core_time_ns"), of("unknown_kernel_ns")];
+  const others = of(key) - tensorCores - unknown;
+  const communication = Math.min(communication_ns, others);
   const rest: [ColourClass, number][] = [
     ["unknown_kernel", unknown],
-    ["other_kernel", of(key) - tensorCores - unknown],
+    ["other_kernel", others - communication],
+    ["communication", communication],
   ];
   const parts: [ColourClass, number][] = [["tensor_core", tensorCores], ...(key === "gpu_time_ns" ? rest : [])];
   return parts.filter(([, ns]) => ns > 0);

@@ -37,14 +37,17 @@ export function columnScales(columns: readonly Column[], rows: readonly Row[]): 
   const units = new Map<string, Unit>(
     [true, false].flatMap((ofOne) => {
       const own = (some: [string, number][]) => new Map(some.filter(([key]) => isOfOne(key) === ofOne));
-      const smallOf = (some: ReadonlyMap<string, number>, most: number): number[] =>
+      const amountsOf = (some: ReadonlyMap<string, number>): number[] =>
         [...some.keys()]
           .flatMap((key) => rows.map((row) => Math.abs(Number(row[key] ?? 0))))
-          .filter((amount) => amount > 0 && amount < most);
+          .filter((amount) => amount > 0)
+          .sort((a, b) => a - b);
       const [ownTimes, ownSizes] = [own(lengths), own(sizes)];
+      const [times_ns, bytes] = [amountsOf(ownTimes), amountsOf(ownSizes)];
+      const middle = times_ns[Math.floor(times_ns.length / 2)];
       return [
-        ...unitsOfColumns(ownTimes, (most) => columnUnit(most, Math.min(...smallOf(ownTimes, most)))),
-        ...unitsOfColumns(ownSizes, (most) => sizeUnit(most, ...smallOf(ownSizes, most))),
+        ...unitsOfColumns(ownTimes, (most) => columnUnit(most, middle)),
+        ...unitsOfColumns(ownSizes, (most) => sizeUnit(most, ...bytes.filter((size) => size < most))),
       ];
     }),
   );

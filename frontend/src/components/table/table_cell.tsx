@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 
 import type { Cell, Column, Row } from "../../api/types";
 import { exactNumber, formatCalls, formatCount, formatNumber } from "../../format/number";
@@ -17,6 +17,7 @@ import { colourOf } from "../../model/resources";
 import { isMoment, type Scale } from "../../model/time_columns";
 import { CopyButton } from "../copy_button";
 import { OpId, OpPath, Size, YesNo } from "../value";
+import { CommunicationContext } from "./communication";
 
 interface TableCellProps {
   column: Column;
@@ -224,6 +225,7 @@ function MeterCell({
   row: Row;
 }) {
   const share = fraction === null ? null : Number(fraction);
+  const communication = useContext(CommunicationContext).get(Number(row.iteration));
   return (
     <span
       class="meter-cell"
@@ -231,7 +233,7 @@ function MeterCell({
     >
       <span class="number">{scale === undefined ? formatCount(ns) : inUnit(ns, scale.unit)}</span>
       <span class="meter">
-        {gpuTimeParts(column.key, row).map(([part, part_ns]) => (
+        {gpuTimeParts(column.key, row, communication).map(([part, part_ns]) => (
           <span
             key={part}
             style={{ width: `${Math.min(share ?? 0, 1) * (part_ns / ns) * 100}%`, background: colourOf(part) }}

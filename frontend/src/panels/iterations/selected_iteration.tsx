@@ -1,4 +1,6 @@
 /** The selected iteration: its strip of the timeline, and what it launched, by name, by op, or in time order; at first the one of median length. */
+import { useMemo } from "preact/hooks";
+
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { classLabel } from "../../components/iteration_parts";
@@ -67,6 +69,16 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
   const empty = withoutKernels(single);
   const graphs = gpus === 1 ? graphsIn(Number(iteration)) : 0;
   const tools = useOneStop<HTMLDivElement>();
+  // The chart is of one GPU, the table of the mean of all.
+  const communication = useMemo(
+    () =>
+      new Map(
+        rows
+          .filter(({ count }) => gpus === 1 && count === 1)
+          .map(({ iteration: number, parts }) => [number, parts?.communication ?? 0]),
+      ),
+    [gpus, rows],
+  );
   return (
     <>
       {iteration !== "" && (
@@ -149,6 +161,7 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
         below={BELOW}
         selected={iteration}
         rows={data.performance.profiled_iterations ?? undefined}
+        communication={communication}
       />
     </>
   );
