@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from tensorboard_plugin_dlprof.analysis.program import Framework, framework_of
-from tensorboard_plugin_dlprof.analysis.rules.recording import how_to_mark
+from tensorboard_plugin_dlprof.analysis.rules.recording import how_to_mark, recorded_ops
+from tensorboard_plugin_dlprof.analysis.tables import Lacks
 from tests.analysis.cases import (
     ADD,
     CASES,
@@ -48,6 +49,41 @@ def test_iterations_are_marked_for_what_records_them(recorder: str, framework: s
     profile = scene(lambda step: step.good(0, STEP_NS), marked=False)
     profile.info.source_format, profile.info.framework = recorder, framework
     assert how_to_mark(signals(profile), "step") == how
+
+
+@pytest.mark.parametrize(
+    ("recorder", "hint"),
+    [
+        (
+            "pytorch",
+            "Record ops: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]; start before the first step.",
+        ),
+        (
+            "nsight_systems",
+            "Record ops: emit_nvtx(), or nsys profile --pytorch=autograd-nvtx; start before the first step.",
+        ),
+    ],
+)
+def test_ops_are_recorded_by_what_recorded_the_kernels(recorder: str, hint: str) -> None:
+    """Kernels of PyTorch that no op launched."""
+    profile = scene(lambda step: step.line("gpu0", "kernel", 0, STEP_NS, ADD))
+    profile.info.source_format = recorder
+    lacks = recorded_ops(signals(profile))
+    assert isinstance(lacks, Lacks)
+    assert lacks.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("recorder", "option"),
+    [("pytorch", "ProfilerActivity.CUDA"), ("nsight_systems", "nsys profile"), ("xplane", "device_tracer_level=1")],
+)
+def test_gpu_work_is_recorded_by_what_recorded_the_host(recorder: str, option: str) -> None:
+    """A recording without any GPU work."""
+    profile = scene(lambda step: step.line("main", "op", 0, STEP_NS, "aten::add"))
+    profile.info.source_format = recorder
+    lacks = recorded_ops(signals(profile))
+    assert isinstance(lacks, Lacks)
+    assert option in lacks.hint
 
 
 def test_what_a_compiler_made_is_fused_already() -> None:

@@ -55,7 +55,9 @@ const howToRecordKernels = (format: string): string =>
       ? "`ProfilerActivity.CUDA`"
       : format === "nsight_systems"
         ? "`-t cuda,nvtx`"
-        : "`ProfilerActivity.CUDA` (PyTorch) or `-t cuda,nvtx` (Nsight Systems)"
+        : format === "xplane"
+          ? "`device_tracer_level=1`"
+          : "`ProfilerActivity.CUDA` (PyTorch) or `-t cuda,nvtx` (Nsight Systems)"
   }.`;
 
 /** Why there is no GPU work, or with which option the kernels would be in the recording. */

@@ -73,6 +73,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             + " FLOPs of convolutions that would show slow ones",
             signals.advice(
                 "Record with profile(record_shapes=True).",
+                torch_nsys="Record with emit_nvtx(record_shapes=True), backward passes among it.",
                 tensorflow="No recording of TensorFlow has their strides and paddings.",
                 tensorrt="The ranges of TensorRT carry no shapes.",
                 cuda=NO_SHAPES,

@@ -266,7 +266,8 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
             f"the ops of {percentage(share)} of the kernel time",
             "Record ops: "
             + signals.advice(
-                "activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx",
+                "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+                torch_nsys="emit_nvtx(), or nsys profile --pytorch=autograd-nvtx",
                 tensorflow="TF_ENABLE_NVTX_RANGES=1 in NVIDIA's TensorFlow",
                 tensorflow_profiler="ProfilerOptions(host_tracer_level=2, device_tracer_level=1)",
                 jax="jax.jit around what runs op by op, jax.named_scope around parts of the model",
@@ -317,4 +318,6 @@ def _how_to_record_gpus(signals: Signals, *, traced: bool = False) -> str:
         )
     if signals.profile.info.source_format == "pytorch":
         return "Record it: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."
+    if signals.profile.info.source_format == "xplane":
+        return "Record it: device_tracer_level=1 in the options of the profiler, and a GPU that the program uses."
     return "Record it: nsys profile -t cuda,nvtx."

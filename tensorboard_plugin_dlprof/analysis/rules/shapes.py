@@ -36,7 +36,8 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         return Lacks(
             "the shapes of the ops",
             signals.advice(
-                "Record with profile(record_shapes=True), or emit_nvtx(record_shapes=True).",
+                "Record with profile(record_shapes=True).",
+                torch_nsys="Record with emit_nvtx(record_shapes=True).",
                 tensorflow="No recording of TensorFlow says which of them is transposed.",
                 tensorrt="The ranges of TensorRT carry no shapes.",
                 cuda=NO_SHAPES,
