@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES
 from tests.browser.serving import TensorBoard, running
 
 
@@ -104,20 +106,36 @@ def test_help_explains_terms_and_names_a_contact(page: Page, tensorboard: Tensor
     pane = page.get_by_role("complementary", name="Help")
     expect(pane.get_by_role("heading", level=3)).to_have_text(
         [
-            *("This page", "Parts of an iteration", "Guide", "DLProf's views", "Terms", "Keyboard", "Filters"),
-            *("Further reading", "Contact"),
+            *("This page", "Parts of an iteration", "What memory holds", "Guide", "DLProf's views", "Terms"),
+            *("Keyboard", "Filters", "Further reading", "Contact"),
         ]
     )
     expect(pane).to_contain_text("Dashboard: Why an iteration takes as long as it does")
+    pane.get_by_role("navigation").get_by_role("button", name="DLProf's views").click()
     views = pane.locator("dl > div").filter(has=page.get_by_role("term").get_by_text("Kernels by Op", exact=True))
     expect(views.get_by_role("link").last).to_have_text("Iterations")
-    filters = pane.get_by_role("heading", name="Filters")
-    expect(filters).not_to_be_in_viewport()
+    filters = pane.get_by_text("Times take a unit")
+    expect(filters).not_to_be_visible()
     pane.get_by_role("navigation").get_by_role("button", name="Filters").click()
     expect(filters).to_be_in_viewport()
+    pane.get_by_role("navigation").get_by_role("button", name="Guide").click()
     pane.get_by_role("link", name="Efficiency", exact=True).click()
     expect(page.get_by_role("region", name="Roofline")).to_be_visible()
     expect(pane).to_contain_text("Efficiency: How close each op comes")
+
+
+def test_help_has_every_name_of_the_legends(page: Page, tensorboard: TensorBoard) -> None:
+    """Those of a page stand open on it: what memory holds by the categories of the server, time by what bars show."""
+    for view, names in (("memory", CATEGORIES), ("gpus", ("Tensor Cores", "Rest", "Transfer", "Waiting", "Unmatched"))):
+        page.goto(tensorboard.page(run="amp", view=view, details="help"))
+        pane = page.get_by_role("complementary", name="Help")
+        for name in names:
+            expect(pane.get_by_role("term").get_by_text(name, exact=True)).to_be_visible()
+    page.goto(tensorboard.page(run="ddp/rank0", view="gpus", details="help"))
+    for legend in (".bar-legend li", ".rank-legend li:has(.swatch)"):
+        for item in page.locator(legend).all():
+            name = re.sub(r"\s[\d.<>]+\s%$", "", item.inner_text().strip())
+            expect(pane.get_by_role("term").get_by_text(name, exact=True)).to_be_visible()
 
 
 def test_a_database_of_an_older_version_is_made_anew_when_opened(

@@ -1,10 +1,13 @@
-import type { RefObject } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
 
 import { ExternalLink } from "../components/external_link";
 import { ViewLink } from "../components/view_link";
 import { useOneStop } from "../components/walking";
+import { CATEGORIES } from "../model/memory_categories";
 import { partKinds } from "../model/parts";
+import { PARTS } from "../model/ranks";
+import { REST } from "../model/step";
 import { PAGES, toPage } from "./pages";
 import { useUrl } from "./url";
 
@@ -85,17 +88,29 @@ const KEYS: readonly [string, string][] = [
   ["Esc", "close a menu or this pane; undo the selection of a row"],
 ];
 
-/** Headings that are jumped to: most of them are screens below the top. */
+/** Headings that are jumped to. */
 const JUMPS = {
   page: "This page",
+  parts: "Parts of an iteration",
+  memory: "What memory holds",
   guide: "Guide",
   views: "DLProf's views",
   terms: "Terms",
-  parts: "Parts of an iteration",
   keyboard: "Keyboard",
   filters: "Filters",
   reading: "Further reading",
 } as const;
+
+type Jump = keyof typeof JUMPS;
+
+/** What belongs to a page, and is not folded beside it. */
+const OF_PAGE: Readonly<Record<string, Jump>> = {
+  dashboard: "parts",
+  iterations: "parts",
+  timeline: "parts",
+  gpus: "parts",
+  memory: "memory",
+};
 
 /** Not by a link: the address holds what the page shows. */
 function Jumps({ to }: { to: RefObject<HTMLDivElement> }) {
@@ -107,7 +122,11 @@ function Jumps({ to }: { to: RefObject<HTMLDivElement> }) {
           key={key}
           type="button"
           class="link-button"
-          onClick={() => to.current?.querySelector(`[data-jump=${key}]`)?.scrollIntoView()}
+          onClick={() => {
+            const section = to.current?.querySelector(`[data-jump=${key}]`);
+            if (section instanceof HTMLDetailsElement) section.open = true;
+            section?.scrollIntoView();
+          }}
         >
           {label}
         </button>
@@ -116,7 +135,28 @@ function Jumps({ to }: { to: RefObject<HTMLDivElement> }) {
   );
 }
 
-const Heading = ({ jump }: { jump: keyof typeof JUMPS }) => <h3 data-jump={jump}>{JUMPS[jump]}</h3>;
+interface SectionProps {
+  jump: Jump;
+  /** The section that belongs to the page that is open. */
+  open: Jump | undefined;
+  children: ComponentChildren;
+}
+
+/** What belongs to the page stands open, all else is folded. */
+function Section({ jump, open, children }: SectionProps) {
+  const heading = <h3>{JUMPS[jump]}</h3>;
+  return jump === open ? (
+    <section data-jump={jump}>
+      {heading}
+      {children}
+    </section>
+  ) : (
+    <details data-jump={jump}>
+      <summary>{heading}</summary>
+      {children}
+    </details>
+  );
+}
 
 /** A page, as a link to it. */
 const ToPage = ({ id }: { id: string }) => (
@@ -125,104 +165,144 @@ const ToPage = ({ id }: { id: string }) => (
   </ViewLink>
 );
 
-function Parts() {
+interface Entry {
+  label: string;
+  colour: string;
+  about: string;
+}
+
+/** What bars of time consist of, in the words of their legends: of one GPU, and where a job tells communication apart. */
+const TIMES: readonly Entry[] = [
+  ...partKinds("Tensor Core"),
+  { ...REST, about: "Parts that are too short to be seen in the bar, together." },
+  ...PARTS.map((part) => ({ ...part, colour: `var(--rank-${part.key})` })),
+];
+
+const MEMORY: readonly Entry[] = Object.entries(CATEGORIES).map(([label, [colour, about]]) => ({
+  label,
+  colour,
+  about,
+}));
+
+const Legend = ({ entries }: { entries: readonly Entry[] }) => (
+  <dl>
+    {entries.map(({ label, colour, about }) => (
+      <div key={label}>
+        <dt class="help-part">
+          <span class="swatch" style={{ background: colour }} /> {label}
+        </dt>
+        <dd>{about}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+function TimeLegend({ open }: { open: Jump | undefined }) {
   return (
-    <>
-      <Heading jump="parts" />
-      <p>What the bar of the Dashboard consists of: what the GPU did at each moment, or why it was idle.</p>
-      <dl>
-        {partKinds("Tensor Core").map(({ key, label, colour, about }) => (
-          <div key={key}>
-            <dt class="help-part">
-              <span class="swatch" style={{ background: colour }} /> {label}
-            </dt>
-            <dd>{about}</dd>
-          </div>
-        ))}
-      </dl>
-    </>
+    <Section jump="parts" open={open}>
+      <p>What bars of time consist of: what the GPU did at each moment, or why it was idle.</p>
+      <Legend entries={TIMES} />
+    </Section>
   );
 }
 
-/** What is said of the page that is open comes first; of the Dashboard, that is also what its bar consists of. */
+function MemoryLegend({ open }: { open: Jump | undefined }) {
+  return (
+    <Section jump="memory" open={open}>
+      <p>By the phases in which it was allocated and freed.</p>
+      <Legend entries={MEMORY} />
+    </Section>
+  );
+}
+
+/** What is said of the page that is open comes first, with the legend of its pictures. */
 export function Help({ version }: { version: string }) {
   const pane = useRef<HTMLDivElement>(null);
   const { view = "dashboard" } = useUrl();
   const page = PAGES.find(({ id }) => id === view) ?? PAGES[0];
-  const isDashboard = page?.id === "dashboard";
+  const open = OF_PAGE[page?.id ?? ""];
   return (
     <div class="help" ref={pane}>
       <Jumps to={pane} />
-      <Heading jump="page" />
-      <p>
-        <strong>{page?.label}:</strong> {ABOUT[page?.id ?? ""]}
-      </p>
-      {isDashboard && <Parts />}
-      <Heading jump="guide" />
-      <dl>
-        {PAGES.map(({ id }) => (
-          <div key={id}>
-            <dt>
-              <ToPage id={id} />
-            </dt>
-            <dd>{ABOUT[id]}</dd>
-          </div>
-        ))}
-      </dl>
-      <Heading jump="views" />
-      <p>Where the views of DLProf's guide are found here.</p>
-      <dl>
-        {VIEWS.map(([name, id]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <ToPage id={id} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-      <Heading jump="terms" />
-      <dl>
-        {TERMS.map(([term, meaning]) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
-      {!isDashboard && <Parts />}
-      <Heading jump="keyboard" />
-      <dl>
-        {KEYS.map(([key, action]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{action}</dd>
-          </div>
-        ))}
-      </dl>
-      <Heading jump="filters" />
-      <p>
-        Numbers: <code>&gt;1000</code>, <code>&lt;=20</code>, <code>10..50</code>. Times take a unit:{" "}
-        <code>&gt;1ms</code>, <code>10us..50us</code>. Shares: <code>&gt;10%</code>. Texts: any part of them.
-      </p>
-      <Heading jump="reading" />
-      <ul>
-        <li>
-          <ExternalLink href="https://docs.nvidia.com/deeplearning/frameworks/dlprof-viewer-user-guide/index.html">
-            DLProf Viewer user guide
-          </ExternalLink>
-        </li>
-        <li>
-          <ExternalLink href="https://pytorch.org/tutorials/recipes/recipes/profiler_recipe.html">
-            PyTorch profiler
-          </ExternalLink>
-        </li>
-        <li>
-          <ExternalLink href="https://docs.nvidia.com/nsight-systems/UserGuide/index.html">Nsight Systems</ExternalLink>
-        </li>
-      </ul>
+      <Section jump="page" open="page">
+        <p>
+          <strong>{page?.label}:</strong> {ABOUT[page?.id ?? ""]}
+        </p>
+      </Section>
+      {open === "memory" ? <MemoryLegend open={open} /> : <TimeLegend open={open} />}
+      {open === "memory" ? <TimeLegend open={open} /> : <MemoryLegend open={open} />}
+      <Section jump="guide" open={open}>
+        <dl>
+          {PAGES.filter(({ id }) => id !== page?.id).map(({ id }) => (
+            <div key={id}>
+              <dt>
+                <ToPage id={id} />
+              </dt>
+              <dd>{ABOUT[id]}</dd>
+            </div>
+          ))}
+        </dl>
+      </Section>
+      <Section jump="views" open={open}>
+        <p>Where the views of DLProf's guide are found here.</p>
+        <dl>
+          {VIEWS.map(([name, id]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <ToPage id={id} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </Section>
+      <Section jump="terms" open={open}>
+        <dl>
+          {TERMS.map(([term, meaning]) => (
+            <div key={term}>
+              <dt>{term}</dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+      </Section>
+      <Section jump="keyboard" open={open}>
+        <dl>
+          {KEYS.map(([key, action]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{action}</dd>
+            </div>
+          ))}
+        </dl>
+      </Section>
+      <Section jump="filters" open={open}>
+        <p>
+          Numbers: <code>&gt;1000</code>, <code>&lt;=20</code>, <code>10..50</code>. Times take a unit:{" "}
+          <code>&gt;1ms</code>, <code>10us..50us</code>. Shares: <code>&gt;10%</code>. Texts: any part of them.
+        </p>
+      </Section>
+      <Section jump="reading" open={open}>
+        <ul>
+          <li>
+            <ExternalLink href="https://docs.nvidia.com/deeplearning/frameworks/dlprof-viewer-user-guide/index.html">
+              DLProf Viewer user guide
+            </ExternalLink>
+          </li>
+          <li>
+            <ExternalLink href="https://pytorch.org/tutorials/recipes/recipes/profiler_recipe.html">
+              PyTorch profiler
+            </ExternalLink>
+          </li>
+          <li>
+            <ExternalLink href="https://docs.nvidia.com/nsight-systems/UserGuide/index.html">
+              Nsight Systems
+            </ExternalLink>
+          </li>
+        </ul>
+      </Section>
       <h3>Contact</h3>
       <p>
         Questions, faults and wishes: the project's page, which <ExternalLink href={PROJECT}>PyPI</ExternalLink> links

@@ -3,31 +3,37 @@
 
 const paler = (colour: string, percent = 55): string => `color-mix(in srgb, ${colour} ${percent}%, var(--panel))`;
 
-const COLOURS: Readonly<Record<string, string>> = {
-  parameter: "var(--c-memory)",
-  "optimizer state": "var(--c-data-loader)",
-  "optimizer temporary": paler("var(--c-data-loader)"),
-  gradient: "var(--c-cpu)",
-  "backward temporary": paler("var(--c-cpu)"),
-  "autograd detail": paler("var(--c-cpu)"),
-  activation: "var(--c-other-kernel)",
-  "activation or output": "var(--c-tensor-core)",
-  "forward temporary": paler("var(--c-other-kernel)"),
-  temporary: paler("var(--c-other-kernel)"),
-  input: "var(--c-host-code)",
-  "taken from the driver": "var(--c-memory)",
+/** What memory holds: its colour, and what it is. */
+export const CATEGORIES: Readonly<Record<string, readonly [colour: string, about: string]>> = {
+  parameter: ["var(--c-memory)", "Parameters of the model, as PyTorch's memory timeline tells."],
+  "optimizer state": ["var(--c-data-loader)", "Allocated in the optimizer's step, and kept."],
+  "optimizer temporary": [paler("var(--c-data-loader)"), "Allocated and freed in the optimizer's step."],
+  gradient: [
+    "var(--c-cpu)",
+    "Allocated in the backward pass, and freed by zero_grad, in the next step, or not at all.",
+  ],
+  "backward temporary": [paler("var(--c-cpu)"), "Allocated and freed in the backward pass."],
+  "autograd detail": [paler("var(--c-cpu)"), "What autograd keeps besides, as PyTorch's memory timeline tells."],
+  activation: ["var(--c-other-kernel)", "Allocated in the forward pass, and freed in the backward pass."],
+  "activation or output": [
+    "var(--c-tensor-core)",
+    "Allocated in the forward pass, and not freed while it is recorded.",
+  ],
+  "forward temporary": [paler("var(--c-other-kernel)"), "Allocated and freed in the forward pass."],
+  temporary: [paler("var(--c-other-kernel)"), "Allocated and freed, in no phase that is known."],
+  input: ["var(--c-host-code)", "Inputs of the model, as PyTorch's memory timeline tells."],
+  "taken from the driver": ["var(--c-memory)", "Pieces in which a framework's allocator may keep many tensors."],
   // Most of it, often: quiet, so that what the recording shows stands out.
-  "held before the recording": paler("var(--c-outside)", 75),
-  unknown: paler("var(--c-outside)", 45),
+  "held before the recording": [paler("var(--c-outside)", 75), "In use when the recording begins."],
+  unknown: [paler("var(--c-outside)", 45), "Nothing tells what it is."],
 };
+
+export const categoryColour = (category: string): string => CATEGORIES[category]?.[0] ?? "var(--c-outside)";
 
 /** The colour of a part of a training step: that of what it leaves in memory. */
 export const phaseColour = (phase: string): string =>
-  COLOURS[{ forward: "activation", backward: "gradient", optimizer: "optimizer state" }[phase] ?? ""] ??
-  "var(--c-outside)";
+  categoryColour({ forward: "activation", backward: "gradient", optimizer: "optimizer state" }[phase] ?? "");
 
 /** A snapshot without events has no time before them: what is held is all that is in use. */
 export const categoryName = (category: string, events: number): string =>
   events === 0 && category === "held before the recording" ? "in use" : category;
-
-export const categoryColour = (category: string): string => COLOURS[category] ?? "var(--c-outside)";

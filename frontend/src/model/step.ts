@@ -59,6 +59,9 @@ function partsOf(resources: readonly (readonly [Resource, number | null | undefi
 export const partsNamed = (parts: readonly (readonly [key: string, ns: number])[]): Parts =>
   Object.fromEntries(parts.map(([key, ns]) => [(PART_OF as Record<string, string>)[key] ?? key, ns]));
 
+/** What is too short to be seen in a bar, together. */
+export const REST = { key: "rest", label: "Rest", colour: "var(--c-outside)" };
+
 /** The segments of a bar; parts of less than a hundredth of it are one, whose explanation names them, but none that is `large` elsewhere. */
 export function segmentsOf(parts: Parts, wall: number, unit: string, large?: ReadonlySet<DiagnosedPart>): BarSegment[] {
   const { shown, rest } = shownParts(parts, wall, unit, large);
@@ -68,10 +71,8 @@ export function segmentsOf(parts: Parts, wall: number, unit: string, large?: Rea
   return [
     ...segments,
     {
-      key: "rest",
-      label: "Rest",
+      ...REST,
       ns,
-      colour: "var(--c-outside)",
       about: rest.map(({ kind, ns: time }) => `${kind.label} ${formatDuration(time)}`).join(", "),
       to: null,
     },
