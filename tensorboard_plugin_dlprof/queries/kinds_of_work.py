@@ -6,17 +6,11 @@ where GPU time is of copies and sets alone.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable
-from typing import Any
-
 import msgspec
 
 from tensorboard_plugin_dlprof.queries import limits_of_groups as limits
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, LONG_NAME_ID
-from tensorboard_plugin_dlprof.queries.rows import Row
-from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import FILLED, Column
+from tensorboard_plugin_dlprof.queries.table import Column
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
 NO_KERNELS = "copies and memsets"
@@ -109,48 +103,27 @@ ELIGIBLE_OPS = Column("eligible_ops", "TC Eligible Ops", "integer",
                       "be.", at_least_sql("ops.eligible_ops", "ops.unknown_ns > 0 OR ops.graph_ops > 0"),
                       nullable=True, hidden=True, tier=2)  # fmt: skip
 
-_LIMITS = (limits.BOUND, limits.CAUSE, limits.KEPT_OFF_TIMES, *limits.BOUND_TIMES)
-
-_FILLED: dict[str, Any] = {"sql": FILLED, "sortable": False, "filterable": False, "hidden": True, "tier": 2}
-
 OF_TYPE = (
-    msgspec.structs.replace(ON_TENSOR_CORES, **_FILLED),
-    *(msgspec.structs.replace(column, **_FILLED) for column in _LIMITS),
-    msgspec.structs.replace(KERNEL_TIME, **_FILLED),
-    msgspec.structs.replace(ELIGIBLE_OPS, **_FILLED),
-    family_column("the op of the type that takes the most time", FILLED, listed=False),
+    ON_TENSOR_CORES,
+    limits.BOUND,
+    limits.GAIN,
+    limits.CAUSE,
+    limits.KEPT_OFF_TIMES,
+    *limits.BOUND_TIMES,
+    KERNEL_TIME,
+    ELIGIBLE_OPS,
+    family_column("the op of the type that takes the most time",
+                  family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family")),
+)  # fmt: skip
+"""Columns of types of ops, which need ``TYPE_JOINS``."""
+
+TYPE_JOINS = (
+    f"LEFT JOIN (SELECT first.op_type_id AS type_id, {PATTERN_SUMS} FROM {PATTERNS} WHERE {PATTERNS_OF_SCOPE} "
+    "GROUP BY first.op_type_id) AS ops ON ops.type_id = type.op_node_type_id",
+    EFFICIENCY_OF_LONGEST,
+    *limits.limits_joins({"type_id": "first.op_type_id"}),
 )
-"""Filled in by ``fill_types``: in SQL, every type would read all patterns."""
-
-_OF_TYPES = (
-    f"SELECT first.op_type_id AS type_id, {PATTERN_SUMS} FROM {PATTERNS} WHERE {PATTERNS_OF_SCOPE} GROUP BY type_id"
-)
-
-
-def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
-    """Fills in ``OF_TYPE``, for rows of types of ops."""
-    values = {
-        "tensor_core_fraction": _ON_TENSOR_CORES,
-        "kernel_time_ns": _KERNEL_NS,
-        "eligible_ops": ELIGIBLE_OPS.sql,
-        "family": family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family"),
-        **{column.key: column.sql for column in _LIMITS},
-    }
-    types = {
-        op_type: filled
-        for op_type, *filled in connection.execute(
-            f"SELECT name.string, {', '.join(values.values())} FROM ({_OF_TYPES}) AS ops "
-            f"JOIN dictionary AS name ON name.id = ops.type_id {EFFICIENCY_OF_LONGEST} "
-            f"{' '.join(limits.limits_joins({'type_id': 'first.op_type_id'}))}",
-            {"aggregation": scope.aggregation, "domain": scope.domain},
-        )
-    }
-
-    def fill(row: Row) -> None:
-        row.update(zip(values, types.get(row["op_type"], (None,) * len(values)), strict=True))
-
-    return fill
-
+"""For ``op_type_metrics AS type``."""
 
 OF_KERNEL_NAME = msgspec.structs.replace(
     CLASS_COLUMNS["family"],

@@ -89,25 +89,38 @@ def _joined(rows: str, alias: str, keys: Sequence[str] | dict[str, str]) -> str:
     return f"LEFT JOIN ({rows}) AS {alias} ON {same}"
 
 
-_MOST = f"max({', '.join(f'limits.{column}' for column in _BOUNDS.values())})"
-_ALL_KNOWN = " + ".join(f"limits.{column}" for column in _BOUNDS.values())
+def bound_of_most(times: str, kernel_ns: str) -> str:
+    """Expression for what bounds most of a kernel time, of which ``times`` is the alias of the parts by bound; NULL
+    where less than half of it is known."""
+    parts = {bound: f"{times}.{column}" for bound, column in _BOUNDS.items()}
+    most = f"max({', '.join(parts.values())})"
+    return (
+        f"CASE WHEN 2 * ({' + '.join(parts.values())}) < {kernel_ns} OR {most} = 0 THEN NULL "
+        f"{' '.join(f'WHEN {part} = {most} THEN {bound!r}' for bound, part in parts.items())} END"
+    )
 
-BOUND_OF_MOST = (
-    f"CASE WHEN 2 * ({_ALL_KNOWN}) < ops.kernel_ns OR {_MOST} = 0 THEN NULL "
-    f"{' '.join(f'WHEN limits.{column} = {_MOST} THEN {bound!r}' for bound, column in _BOUNDS.items())} END"
-)
-"""Expression for what bounds most of the kernel time of a group; NULL where less than half of it is known."""
+
+def times_by_bound(time: str) -> str:
+    """The sums of a time of ``rate`` by what bounds it: columns of a query that groups."""
+    return ", ".join(
+        f"sum(CASE WHEN {condition} THEN {time} ELSE 0 END) AS {_BOUNDS[bound]}"
+        for bound, condition in _OF_BOUND.items()
+    )
+
 
 BOUND = Column("bound", "Bound by", "text",
                "What limits most of the kernel time: compute, memory, caches (data come faster than from memory), "
                "latency (kernels are too short), or communication. Empty where it is not known for half of the time.",
-               BOUND_OF_MOST, nullable=True)  # fmt: skip
+               bound_of_most("limits", "ops.kernel_ns"), nullable=True)  # fmt: skip
 
-CAUSE_OF_MOST = cause_in_words("kept_off.cause")
+GAIN = Column("gain_ns", "Could Gain", "duration_ns",
+              "Kernel time less the time that it would take at the GPU's published rates, which no kernel quite "
+              "reaches; for FP32 and TF32 matrix multiplications, at the 16-bit rates.", "ops.gain_ns",
+              nullable=True)  # fmt: skip
 
 CAUSE = Column("cause", KEPT_OFF, "text",
                "What keeps eligible ops off Tensor Cores for most of the time that they are off them, or from using "
-               "them well.", CAUSE_OF_MOST, nullable=True, tier=1)  # fmt: skip
+               "them well.", cause_in_words("kept_off.cause"), nullable=True, tier=1)  # fmt: skip
 
 KEPT_OFF_TIMES = msgspec.structs.replace(KEPT_OFF_TIME, sql="limits.kept_off_ns")
 

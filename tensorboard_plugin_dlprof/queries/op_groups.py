@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.queries.limits_of_groups import (
     BOUND,
     BOUND_TIMES,
     CAUSE,
+    GAIN,
     KEPT_OFF_TIMES,
     RATES,
     limits_joins,
@@ -75,9 +76,7 @@ _COLUMNS = (
     KERNEL_TIME,
     ON_TENSOR_CORES,
     BOUND,
-    Column("gain_ns", "Could Gain", "duration_ns",
-           "Kernel time less the time that it would take at the GPU's published rates, which no kernel quite reaches; "
-           "for FP32 and TF32 matrix multiplications, at the 16-bit rates.", "ops.gain_ns", nullable=True),
+    GAIN,
     *RATES,
     CAUSE,
     KEPT_OFF_TIMES,

@@ -8,7 +8,7 @@ from typing import TypedDict, cast
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.directions import direction_sql
-from tensorboard_plugin_dlprof.queries.kinds_of_work import BOUND, OF_OP, OF_TYPE, fill_types, on_tensor_cores
+from tensorboard_plugin_dlprof.queries.kinds_of_work import BOUND, OF_OP, OF_TYPE, TYPE_JOINS, on_tensor_cores
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.reasons import REASONS, REASONS_JOIN
@@ -189,13 +189,15 @@ def _time_columns() -> tuple[Column, ...]:
             "duration_ns",
             f"{meaning}: {explanation}.",
             f"{time}.{field}",
-            tier=1 if suffix else 0,
+            tier=2 if suffix else int(time != "gpu_time"),
         )
         for suffix, field, statistic, meaning in _STATISTICS
         for time, label, explanation in _TIMES
     }
     return tuple(on_host(column) if time.startswith("cpu") else column for (time, _), column in columns.items())
 
+
+_TOTAL, *_OTHERS = _time_columns()
 
 OP_TYPES = Table(
     name="op_types",
@@ -204,19 +206,23 @@ OP_TYPES = Table(
     row_id="type.id",
     where="type.aggr_id = :aggregation AND type.domain_id = :domain",
     default_sort="-gpu_time_ns",
-    joins=("JOIN dictionary AS name ON name.id = type.op_node_type_id", *time_joins("type.op_type_metrics_id")),
+    joins=(
+        "JOIN dictionary AS name ON name.id = type.op_node_type_id",
+        *time_joins("type.op_type_metrics_id"),
+        *TYPE_JOINS,
+    ),
     columns=(
         Column("op_type", "Op Type", "text", "What the ops do.", "name.string", text_id="type.op_node_type_id",
                searchable=True),
         Column("ops", "No. Ops", "integer", "How many ops are of this type.", "type.num_nodes"),
         Column("calls", "No. Calls", "integer", "How often ops of this type were called.", "type.num_calls"),
+        _TOTAL,
         Column("gpu_time_fraction", "Share", "fraction",
                "GPU time of the type over the sum of the GPU times of all ops.",
                "gpu_time.sum * 1.0 / nullif((SELECT all_ops.gpu_time FROM model_summary AS summary JOIN "
                "category_summary AS all_ops ON all_ops.id = summary.nodes_total_id WHERE summary.aggr_id = "
                "type.aggr_id AND summary.domain_id = type.domain_id), 0)", nullable=True),
         *OF_TYPE,
-        *_time_columns(),
+        *_OTHERS,
     ),
-    filler=fill_types,
 )  # fmt: skip

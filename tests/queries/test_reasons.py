@@ -174,19 +174,22 @@ def test_a_cause_keeps_off_only_what_is_not_on_matrix_units(tmp_path: Path) -> N
         }
         groups = [row["limited_ns"] for row in stream(connection, _GROUPS, scope, PageRequest())]
         assert set(groups) == {100_000}
+        kernels = page(connection, find_table("kernels_of_group"), scope, PageRequest(group="")).rows
+        assert {row["kept_off_ns"] for row in kernels if "nchw" in row["name"]} == {100_000}
+        assert {row["kept_off_ns"] for row in kernels if "nchw" not in row["name"]} == {0}
 
 
 @pytest.mark.parametrize(
-    ("case", "kept_off_ns"),
+    ("case", "kept_off_ns", "overlap_ns"),
     [
         # A range holds what its code does: an activation and a copy are no work for matrix units.
-        (Case([SGEMM, ELEMENTWISE, TRANSPOSE], "float"), 100_000),
+        (Case([SGEMM, ELEMENTWISE, TRANSPOSE], "float"), 100_000, 0),
         # 300 us each, 200 us apart: the GPU is busy for 500 us.
-        (Case([SGEMM, SGEMM], "float", kernel_us=300), 500_000),
+        (Case([SGEMM, SGEMM], "float", kernel_us=300), 500_000, 100_000),
     ],
 )
 def test_what_could_be_on_matrix_units_is_the_time_of_what_multiplies(
-    tmp_path: Path, case: Case, kept_off_ns: int
+    tmp_path: Path, case: Case, kept_off_ns: int, overlap_ns: int
 ) -> None:
     """Of an op with other kernels too, that of the multiplication; of two at once, no more than the op's GPU time."""
     with closing(open_database(_database(tmp_path, case))) as connection:
@@ -200,6 +203,8 @@ def test_what_could_be_on_matrix_units_is_the_time_of_what_multiplies(
         for table in ("ops", "op_paths", "op_names", "op_types"):
             (row,) = page(connection, find_table(table), scope, PageRequest()).rows
             assert row["kept_off_ns"] == kept_off_ns <= row["gpu_time_ns"]
+        kernels = page(connection, find_table("kernels_of_group"), scope, PageRequest(group="")).rows
+        assert sum(row["kept_off_ns"] for row in kernels) == kept_off_ns + overlap_ns
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ interface LargestProps {
   tools: ComponentChildren;
 }
 
+/** Pieces of one row each. */
 const MOST = 10;
+/** Rows of which the colours of all others are told; what is left of larger tables is one grey. */
+const READ = 500;
 /** Narrower pieces can hardly be pointed at, and are shown with all others, px. */
 const LEAST_WIDE = 20;
-
-/** Where the others take more of the time, a bar of the largest would be a stub beside them. */
-const MOST_REST = 0.8;
 
 const LEAST_PIECE = 0.01;
 
@@ -44,6 +44,14 @@ const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd"
 /** A sliver is not seen, but its colour would stand in the legend. */
 const piecesOfRow = (row: Row, onGpu: boolean): (readonly [RowLimit, number])[] =>
   limitsOfRow(row, onGpu).filter(([, share]) => share >= LEAST_PIECE);
+
+/** The shares of the time of several rows, in the order of the legend. */
+function partsOf(rows: readonly Row[], nsOf: (row: Row) => number, whole: number, onGpu: boolean) {
+  const sums = new Map<RowLimit, number>(rowLimits("").map(([kind]) => [kind, 0]));
+  for (const row of rows)
+    for (const [kind, share] of limitsOfRow(row, onGpu)) sums.set(kind, (sums.get(kind) ?? 0) + share * nsOf(row));
+  return [...sums].map(([kind, ns]) => [kind, ns / whole] as const).filter(([, share]) => share >= LEAST_PIECE);
+}
 
 export function Largest({ table, links, named, noun, selects, tools }: LargestProps) {
   const scope = useScope();
@@ -55,7 +63,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
     table,
     links,
     offset: 0,
-    limit: MOST,
+    limit: READ,
     sort: `-${time}`,
     search: "",
     where: { [time]: ">0" },
@@ -71,9 +79,9 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   };
   const nsOf = (row: Row): number => numberOf(row, time) ?? 0;
   const sumOf = (some: readonly Row[]): number => some.reduce((sum, row) => sum + nsOf(row), 0);
-  const longest = page?.rows ?? [];
-  const wide = longest.filter((row) => nsOf(row) >= (LEAST_WIDE / width) * whole);
-  const drawn = wide.length > 0 ? wide : longest;
+  const all = page?.rows ?? [];
+  const longest = all.slice(0, MOST);
+  const drawn = longest.filter((row) => nsOf(row) >= (LEAST_WIDE / width) * whole);
   const apart: ReadonlyMap<string, string> = noun === "kernels" ? beginningsApart(drawn.map(shortOf)) : new Map();
   const segments: BarSegment[] = drawn.map((row) => {
     const key = textOf(row, page?.key ?? "");
@@ -92,10 +100,13 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
       ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
     };
   });
-  const kinds = new Set(drawn.flatMap((row) => piecesOfRow(row, scope.onGpu).map(([kind]) => kind)));
   const rest = whole - sumOf(drawn);
   const others = (page?.filtered ?? 0) - drawn.length;
-  const isStub = rest > MOST_REST * whole;
+  const partsOfOthers = partsOf(all.slice(drawn.length), nsOf, rest, scope.onGpu);
+  const kinds = new Set([
+    ...drawn.flatMap((row) => piecesOfRow(row, scope.onGpu).map(([kind]) => kind)),
+    ...partsOfOthers.map(([kind]) => kind),
+  ]);
   const [first] = longest;
   return (
     <>
@@ -127,14 +138,8 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         picture
         tools={tools}
       >
-        <div class={isStub ? "" : "largest"} ref={measure}>
-          {isStub && (
-            <p class="muted">
-              {formatCounted(others, "smaller row")} take {formatShare(shareOf(rest, whole))} of the {measured} time:
-              too much for a bar of the largest.
-            </p>
-          )}
-          {first !== undefined && whole > 0 && !isStub && (
+        <div class="largest" ref={measure}>
+          {first !== undefined && whole > 0 && (
             <StackedBar
               segments={
                 rest > 0
@@ -143,6 +148,10 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
                       {
                         ...{ key: "others", label: formatCounted(others, "other"), ns: rest },
                         ...{ colour: colourOf("other"), about: `${formatCount(others)} smaller ${noun}`, to: null },
+                        parts: [
+                          ...partsOfOthers.map(([kind, share]) => [colourOfLimit(kind), share] as const),
+                          [colourOf("other"), 1 - partsOfOthers.reduce((sum, [, share]) => sum + share, 0)],
+                        ],
                       },
                     ]
                   : segments
@@ -152,17 +161,15 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
               label={`The largest ${noun} by ${measured} time`}
             />
           )}
-          {!isStub && (
-            <ul class="bar-legend" aria-label="Colours of the bar">
-              {rowLimits(scope.matrixUnit)
-                .filter(([kind]) => kinds.has(kind))
-                .map(([kind, words]) => (
-                  <li key={kind}>
-                    <span class="swatch" style={{ background: colourOfLimit(kind) }} /> {words}
-                  </li>
-                ))}
-            </ul>
-          )}
+          <ul class="bar-legend" aria-label="Colours of the bar">
+            {rowLimits(scope.matrixUnit)
+              .filter(([kind]) => kinds.has(kind))
+              .map(([kind, words]) => (
+                <li key={kind}>
+                  <span class="swatch" style={{ background: colourOfLimit(kind) }} /> {words}
+                </li>
+              ))}
+          </ul>
         </div>
       </Panel>
     </>
