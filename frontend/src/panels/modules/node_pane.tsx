@@ -91,24 +91,9 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
         {isFold && <>{formatCount(members.length)} alike, added up </>}
         <SumNote />
       </p>
-      {scope.onGpu ? (
-        <Advice row={row} unit={unit} framework={scope.framework} narrows={!withKernels && links?.op === undefined} />
-      ) : (
-        <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
-      )}
-      {scope.onGpu && links !== null && (
-        <LongestKernels
-          table={"group" in links ? "kernels_of_group" : "kernels_of_op"}
-          links={links}
-          most={withKernels ? MOST_KERNELS : FEW_KERNELS}
-        />
-      )}
       <Properties
         rows={[
           ["GPU time", <Duration ns={known("gpu_time_ns")} />],
-          ["CPU time", <Duration ns={known("cpu_time_ns")} />],
-          ["CPU overhead", <Duration ns={known("cpu_overhead_ns")} />],
-          ["GPU idle", <Duration ns={known("gpu_idle_ns")} />],
           [
             `${unit} kernels${mayBeMoreTime(row) && tensorCoreShare(row) !== null ? ", at least" : ""}`,
             <Share
@@ -126,9 +111,28 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
                 ["Kernel time bound by", boundSharesInWords(row) || UNKNOWN],
               ] as const)
             : []),
+        ]}
+      />
+      {scope.onGpu && links !== null && (
+        <LongestKernels
+          table={"group" in links ? "kernels_of_group" : "kernels_of_op"}
+          links={links}
+          most={withKernels ? MOST_KERNELS : FEW_KERNELS}
+        />
+      )}
+      {scope.onGpu ? (
+        <Advice row={row} unit={unit} framework={scope.framework} narrows={!withKernels && links?.op === undefined} />
+      ) : (
+        <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
+      )}
+      <Properties
+        rows={[
           ["Calls", formatCalls(known("calls"))],
           ["Eligible ops", formatCount(known("eligible_ops"))],
           [`Using ${unit}s`, formatCount(known("using_ops"))],
+          ["CPU time", <Duration ns={known("cpu_time_ns")} />],
+          ["CPU overhead", <Duration ns={known("cpu_overhead_ns")} />],
+          ["GPU idle", <Duration ns={known("gpu_idle_ns")} />],
         ]}
       />
       {links?.op !== undefined ? (

@@ -17,7 +17,7 @@ import { numberOf, textOf, titleOf } from "../../frame/use_row";
 import { formatCalls, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { formatDuration, formatPerIteration, type Iterations } from "../../format/time";
+import { formatDuration, formatMean, formatPerIteration, type Iterations } from "../../format/time";
 import { eligibilitySentence } from "../../model/causes";
 import { shortKernelName, splitPath, UNASSOCIATED } from "../../model/kernel_name";
 import { boundsOfRow } from "../../model/bounds";
@@ -45,7 +45,7 @@ export function RowPane({ title, row, kernels, id, onClose }: RowPaneProps) {
   return (
     <DetailsPane title={title} onClose={onClose} calm>
       <p class="muted">
-        {formatCounted(numberOf(row, "ops") ?? 0, "op")}, {ofGpuTime(row, scope)}
+        {formatCounted(numberOf(row, "ops") ?? 0, "op")} · {factsOf(row, row, scope)}
       </p>
       <Limits
         shares={[
@@ -54,10 +54,10 @@ export function RowPane({ title, row, kernels, id, onClose }: RowPaneProps) {
           [`On ${matrixUnit}s`, row.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`],
         ]}
       />
-      <Words row={row} />
       {row.family !== NO_KERNELS && scope.onGpu && (
         <LongestKernels table={kernels} links={{ row: id }} most={FEW_KERNELS} perIteration />
       )}
+      <Words row={row} />
     </DetailsPane>
   );
 }
@@ -65,6 +65,20 @@ export function RowPane({ title, row, kernels, id, onClose }: RowPaneProps) {
 /** Always per iteration, unlike in tables. */
 const ofGpuTime = (row: Row, of: Iterations): string =>
   formatPerIteration(numberOf(row, "gpu_time_ns"), of, " of GPU time");
+
+/** What decides: time, its share, what could be gained, and what limits it. */
+function factsOf(row: Row, rates: Row, of: Iterations): string {
+  const gain = numberOf(rates, "gain_ns");
+  const bounds = rates.family === COLLECTIVE ? "" : boundsOfRow(rates);
+  return [
+    ofGpuTime(row, of),
+    ...(numberOf(row, "gpu_time_fraction") === null
+      ? []
+      : [`${formatShare(numberOf(row, "gpu_time_fraction"))} of all`]),
+    ...(gain !== null && gain > 0 ? [`could gain ${formatMean(gain, of)}`] : []),
+    ...(bounds === "" ? [] : [`bound by ${bounds}`]),
+  ].join(" · ");
+}
 
 const OF_COMPUTE = "Operations a second over the published rate for the precision in which it computes";
 const OF_MEMORY = "Bytes that must be moved, a second, over the GPU's published memory bandwidth";
@@ -137,7 +151,6 @@ interface WordsProps {
 /** What limits it, what keeps it off matrix units, and what it could gain. */
 function Words({ row, children }: WordsProps) {
   const scope = useScope();
-  const bounds = boundsOfRow(row);
   const gain = numberOf(row, "gain_ns");
   const kernels = numberOf(row, "kernel_ns") ?? numberOf(row, "kernel_time_ns");
   if (row.family === NO_KERNELS) return <p>It launched no kernel: its GPU time is that of copies and memsets.</p>;
@@ -153,11 +166,6 @@ function Words({ row, children }: WordsProps) {
   return (
     <>
       {children}
-      {bounds !== "" && (
-        <p>
-          Bound by <strong>{bounds}</strong>.
-        </p>
-      )}
       <CauseNote row={row} />
       {gain !== null && gain > 0 && (
         <p>
@@ -191,6 +199,9 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
   const { row: rates } = useOpRates(op);
   const path = textOf(row, "name");
   const size = rates === undefined ? "" : textOf(rates, "size");
+  const kernels = row.family !== NO_KERNELS && scope.onGpu && (
+    <LongestKernels table="kernels_of_op" links={{ op }} most={FEW_KERNELS} perIteration />
+  );
   return (
     // A kernel without an op is its own: DLProf's id would only repeat its name.
     <DetailsPane title={path.startsWith(UNASSOCIATED) ? titleOf(row) : `${titleOf(row)} ${op}`} onClose={onClose} calm>
@@ -203,10 +214,15 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
       )}
       {splitPath(path).place !== "" && <FittingPath path={path} />}
       <p class="muted">
-        {callsInWords((numberOf(row, "calls") ?? 0) / scope.summed)}, {ofGpuTime(row, scope)}
-        {size !== "" && `, ${formatSize(size)}`}
+        {callsInWords((numberOf(row, "calls") ?? 0) / scope.summed)} · {factsOf(row, rates ?? row, scope)}
+        {size !== "" && ` · ${formatSize(size)}`}
       </p>
-      {rates === undefined && <Words row={row} />}
+      {rates === undefined && (
+        <>
+          {kernels}
+          <Words row={row} />
+        </>
+      )}
       {rates !== undefined && (
         <>
           <Limits
@@ -225,6 +241,7 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
               ],
             ]}
           />
+          {kernels}
           <Words row={rates}>
             <p>
               {isPartly(rates)
@@ -238,9 +255,6 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
             </ViewLink>
           </p>
         </>
-      )}
-      {row.family !== NO_KERNELS && scope.onGpu && (
-        <LongestKernels table="kernels_of_op" links={{ op }} most={FEW_KERNELS} perIteration />
       )}
     </DetailsPane>
   );
