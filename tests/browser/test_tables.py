@@ -322,7 +322,7 @@ def test_why_an_op_does_not_use_matrix_units(page: Page, tensorboard: TensorBoar
     expect(said).to_contain_text(op["op_id"])
     iterations = tensorboard.get("dashboard", profile=profile)["performance"]["profiled_iterations"]
     assert op["calls"] == iterations > 1
-    expect(said).to_contain_text("1 call, ")
+    expect(said).to_contain_text("1 call · ")
     expect(said).to_contain_text(" of GPU time an iteration")
     expect(said).to_contain_text(f"{cause}.")
     expect(said).to_contain_text("Could gain")
