@@ -142,7 +142,7 @@ def test_causes_in_dlprofs_own_database(page: Page, tensorboard: TensorBoard) ->
     page.goto(tensorboard.page(run="dlprof", view="modules", groups__as="graph"))
     page.locator(".graph-node").first.click()
     pane = page.get_by_role("complementary")
-    expect(pane).to_contain_text(re.compile("FP32 tensors, 293 µs in 2 ops"))
+    expect(pane).to_contain_text(re.compile("FP32 tensors, 250 µs in 2 ops"))
     expect(pane).to_contain_text(re.compile("Too small, 10.3 µs in 3 ops"))
 
 
