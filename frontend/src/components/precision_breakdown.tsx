@@ -6,7 +6,7 @@ import { BarLegend, StackedBar } from "./charts/stacked_bar";
 
 /** About the panels that show it. */
 export const ABOUT_PRECISIONS =
-  "Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Dark green is on matrix units, paler for each further precision; the rest has the colour of its precision, as on the roofline.";
+  "Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. The colour tells, as in every bar, whether it is on matrix units; each further precision is paler.";
 
 interface PrecisionBreakdownProps {
   times: readonly PrecisionTime[];

@@ -5,17 +5,17 @@ import { formatShare, shareOf } from "../format/share";
 import { colourOf, COLOURS, type Colours } from "./resources";
 import type { BarSegment } from "./step";
 
-/** Of violet and blue, which mean nothing else beside the roofline: other hues say what limits time. */
+/** Of dots on the roofline: none is close to the colour of a class of time, which `resources.test.ts` checks. */
 export const PRECISION_COLOURS = {
-  fp64: { light: "#1f1147", dark: "#8c7ae6" },
-  fp32: { light: "#6a3fc0", dark: "#c3a6f5" },
-  tf32: { light: "#9c6fd6", dark: "#e2d3ff" },
-  fp16: { light: "#2f6fd0", dark: "#4f9df0" },
-  bf16: { light: "#0d3f91", dark: "#a9d4ff" },
-  fp8: { light: "#8e24aa", dark: "#d98ae6" },
-  fp4: { light: "#5c1a6b", dark: "#f0c0f5" },
-  int8: { light: "#6d4c41", dark: "#bcaaa4" },
-  mixed: { light: "#3d3d3d", dark: "#e4e4e4" },
+  fp64: { light: "#1f1147", dark: "#7f6cff" },
+  fp32: { light: "#7d12d6", dark: "#c08cff" },
+  tf32: { light: "#9c6fd6", dark: "#e6c2ff" },
+  fp16: { light: "#2a35f0", dark: "#5078f8" },
+  bf16: { light: "#0b3570", dark: "#c9e6ff" },
+  fp8: { light: "#a0189c", dark: "#ff2fd0" },
+  fp4: { light: "#5c1a6b", dark: "#ffd0ec" },
+  int8: { light: "#5a3d33", dark: "#c4a898" },
+  mixed: { light: "#2e2e2e", dark: "#f4f4f4" },
   unknown: COLOURS.outside,
 } as const satisfies Readonly<Record<string, Colours>>;
 
@@ -53,14 +53,13 @@ const workOf = ({ precision, matrix_unit: unit }: PrecisionTime): (typeof WORK)[
     ? "communication"
     : ({ yes: "tensor_core", no: "other_kernel", unknown: "unknown_kernel" } as const)[unit];
 
-/** How much paler, in percent, each further precision on matrix units is, and how pale the last ones are. */
+/** How much paler, in percent, each further precision is, and how pale the last ones are. */
 const PALER = 28;
 const PALEST = 56;
 
 /**
- * Kernel time by precision and matrix unit. On matrix units it has their colour, of several precisions each further one paler; off them
- * that of its precision, as on the roofline. `matrixUnit` is empty where the GPU has none, `graphNs` the time in CUDA graphs recorded as
- * a whole.
+ * Kernel time by precision and matrix unit, in the colours of the bar of a step; of several precisions each further one is paler.
+ * `matrixUnit` is empty where the GPU has none, `graphNs` the time in CUDA graphs recorded as a whole.
  */
 export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: string, graphNs: number): BarSegment[] {
   const on = { yes: `on ${matrixUnit}s`, no: `not on ${matrixUnit}s`, unknown: `${matrixUnit}s unknown` } as const;
@@ -78,12 +77,7 @@ export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: s
           // Of several with one name, what tells them apart stays.
           short: often(precision) ? `${name} ${{ yes: "on", no: "off", unknown: "?" }[unit]}` : name,
           ns: ns ?? 0,
-          colour:
-            work === "other_kernel"
-              ? precisionColour(precision)
-              : pale === 0
-                ? colourOf(work)
-                : `color-mix(in srgb, ${colourOf(work)}, white ${pale}%)`,
+          colour: pale === 0 ? colourOf(work) : `color-mix(in srgb, ${colourOf(work)}, white ${pale}%)`,
           about: formatCounted(kernels ?? 0, "kernel"),
           to: null,
         };

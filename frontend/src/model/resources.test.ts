@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { PRECISION_COLOURS } from "./precisions";
 import {
   colourOf,
   COLOURS,
@@ -93,6 +94,20 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
     for (const [i, one] of seen.entries())
       for (const other of seen.slice(i + 1))
         expect(Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])).toBeGreaterThan(0.06);
+  });
+
+  it("of precisions are those of no class of time, and none looks like another", () => {
+    const far = (one: string, other: string): number => {
+      const [a, b] = [oklab(linear(one)), oklab(linear(other))];
+      return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+    };
+    const all = Object.entries(PRECISION_COLOURS).filter(([precision]) => precision !== "unknown");
+    for (const [i, [precision, { [theme]: colour }]] of all.entries()) {
+      for (const [name, { [theme]: other }] of Object.entries(COLOURS))
+        expect(far(colour, other), `${precision} and ${name}`).toBeGreaterThan(0.09);
+      for (const [other, { [theme]: second }] of all.slice(i + 1))
+        expect(far(colour, second), `${precision} and ${other}`).toBeGreaterThan(0.06);
+    }
   });
 
   it("of a gain stand out from the panel and from each other, and look like no part of a bar", () => {

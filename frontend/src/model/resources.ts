@@ -122,7 +122,6 @@ export const colourOf = (name: ColourClass): string => `var(--c-${name.replace("
 const UNDER_WHITE: ReadonlySet<string> = new Set([
   ...(["tensor_core", "unknown_kernel", "data_loader", "io", "communication"] as const).map(colourOf),
   "var(--c-blocked)",
-  ...["fp64", "fp32", "fp16", "bf16", "fp8", "fp4", "int8", "mixed"].map((precision) => `var(--p-${precision})`),
 ]);
 
 /** The class of a text that stands on a colour of a chart, with a contrast of at least 4.5 to 1. */
