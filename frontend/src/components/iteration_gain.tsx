@@ -8,8 +8,11 @@ export function IterationGain() {
   if (text === "") return null;
   return (
     <>
-      {text} <ViewLink to={{ view: "recommendations" }}>Recommendations</ViewLink> tell what an iteration gains, as far
-      as that is known.
+      {text}{" "}
+      <ViewLink class="link-button" to={{ view: "recommendations" }}>
+        Recommendations
+      </ViewLink>{" "}
+      tell what an iteration gains, as far as that is known.
     </>
   );
 }

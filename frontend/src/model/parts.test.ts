@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../api/types";
-import { exposedCommunication, leadingExposed, mainDevice, shownParts } from "./parts";
+import { exposedCommunication, leadingExposed, mainDevice, partKinds, shownParts } from "./parts";
 
 const device = (parts: Partial<DiagnosedDevice["parts"]>) => ({ parts, rows: [] }) as unknown as DiagnosedDevice;
 const mean = (devices: Record<string, DiagnosedDevice>) => ({ devices }) as unknown as Diagnosis["mean"];
@@ -88,4 +88,11 @@ describe("the parts with an entry of their own", () => {
       "queued",
     ]);
   });
+});
+
+it("leads from what was computed to the kernels that did it", () => {
+  const opens = (key: string) => partKinds("Tensor Core").find((kind) => kind.key === key)?.to;
+  const kernels = { view: "ops", "ops.by": "kernel" };
+  expect(opens("compute_tensor")).toEqual({ ...kernels, "allkernels.where.using_tensor_cores": "yes" });
+  expect(opens("compute_other")).toEqual({ ...kernels, "allkernels.where.using_tensor_cores": "no" });
 });

@@ -23,12 +23,23 @@ const kind = (key: DiagnosedPart, label: string, colour: string, about: string, 
 });
 
 const OPS: Changes = { view: "ops" };
+const kernelsThat = (use: "yes" | "no"): Changes => ({
+  ...OPS,
+  "ops.by": "kernel",
+  "allkernels.where.using_tensor_cores": use,
+});
 const FINDINGS: Changes = { view: "recommendations" };
 
 /** In order of precedence, `unit` is `Tensor Core` or `Matrix Core`. */
 export const partKinds = (unit: string): readonly PartKind[] => [
-  kind("compute_tensor", `${unit}s`, colourOf("tensor_core"), `A kernel ran that uses ${unit}s.`, OPS),
-  kind("compute_other", "Other kernels", colourOf("other_kernel"), `Kernels ran, none of them on ${unit}s.`, OPS),
+  kind("compute_tensor", `${unit}s`, colourOf("tensor_core"), `A kernel ran that uses ${unit}s.`, kernelsThat("yes")),
+  kind(
+    "compute_other",
+    "Other kernels",
+    colourOf("other_kernel"),
+    `Kernels ran, none of them on ${unit}s.`,
+    kernelsThat("no"),
+  ),
   kind(
     "compute_unknown",
     "Unknown kernels",

@@ -2,6 +2,8 @@
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
+import { emptyPanels } from "../../model/empty_panels";
+import { exposedCommunication } from "../../model/parts";
 import { Coverage } from "./coverage";
 import { Guidance } from "./guidance";
 import { KernelTimePanel } from "./kernel_time_panel";
@@ -26,6 +28,10 @@ const communicates = ({ mean }: Diagnosis): boolean =>
 export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
   const { iterations } = useScope();
   const communicated = diagnosis !== null && communicates(diagnosis);
+  const exposed = diagnosis === null ? 0 : exposedCommunication(diagnosis, data);
+  const efficiency = `${data.matrix_unit} Kernel Efficiency`;
+  const empty = emptyPanels(data);
+  const has = (title: string): boolean => !empty.some(({ titles }) => titles.includes(title));
   return (
     <>
       {timed && (
@@ -37,11 +43,20 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
             </p>
           )}
           <div class="dlprof-panels">
-            <Utilization data={data} />
-            <TensorCoreEfficiency data={data} />
-            <ResourceBreakdown data={data} diagnosis={diagnosis} communicates={communicated} />
-            <KernelTimePanel data={data} communicates={communicated} />
+            {(has("GPU Utilization") || has(efficiency)) && (
+              <div class="panel-stack">
+                {has("GPU Utilization") && <Utilization data={data} exposed={exposed} />}
+                {has(efficiency) && <TensorCoreEfficiency data={data} />}
+              </div>
+            )}
+            <ResourceBreakdown data={data} exposed={exposed} communicates={communicated} />
+            {has("Total Kernel GPU Time") && <KernelTimePanel data={data} communicates={communicated} />}
           </div>
+          {empty.length > 0 && (
+            <p class="muted panels-note">
+              {empty.map(({ titles, reason }) => `${titles.join(", ")}: ${reason}`).join(" ")}
+            </p>
+          )}
           <PerformanceSummary data={data} />
           <PrecisionPanel data={data} />
         </>

@@ -27,7 +27,6 @@ export function KernelTimePanel({ data, communicates }: KernelTimePanelProps) {
     <Panel
       title="Total Kernel GPU Time"
       about="Sum of durations. Overlapping kernels are each counted in full, so the sum can exceed the wall clock time. Memory: GPU copies and memsets."
-      class="tall"
       tools={
         <>
           <MoreMenu
@@ -50,28 +49,24 @@ export function KernelTimePanel({ data, communicates }: KernelTimePanelProps) {
         </>
       }
     >
-      {total === 0 ? (
-        <p class="nothing">This recording holds no kernels and no GPU copies.</p>
-      ) : (
-        <Donut
-          name="kernel_time"
-          label={`${data.matrix_unit} kernels: ${formatShare(used)} of the kernel GPU time`}
-          centre={formatDuration(total)}
-          centreLabel="GPU time"
-          parts={[...classes, ...(inGraphs > 0 ? [wholeGraphs(data)] : [])].map(({ key, label, colour, time }) => ({
-            key,
-            label,
-            colour,
-            size: time.time_ns,
-            value: formatDuration(time.time_ns),
-            share: time.time_ns === null ? "" : formatShare(shareOf(time.time_ns, total)),
-            tip:
-              time.time_ns === null
-                ? `No kernel is known to use ${data.matrix_unit}s, but some may.`
-                : `${label}: ${formatShare(shareOf(time.time_ns, total))}\n${readableAndExact(time.time_ns)} of ${readableAndExact(total)} GPU time`,
-          }))}
-        />
-      )}
+      <Donut
+        name="kernel_time"
+        label={`${data.matrix_unit} kernels: ${formatShare(used)} of the kernel GPU time`}
+        centre={formatDuration(total)}
+        centreLabel="GPU time"
+        parts={[...classes, ...(inGraphs > 0 ? [wholeGraphs(data)] : [])].map(({ key, label, colour, time }) => ({
+          key,
+          label,
+          colour,
+          size: time.time_ns,
+          value: formatDuration(time.time_ns),
+          share: time.time_ns === null ? "" : formatShare(shareOf(time.time_ns, total)),
+          tip:
+            time.time_ns === null
+              ? `No kernel is known to use ${data.matrix_unit}s, but some may.`
+              : `${label}: ${formatShare(shareOf(time.time_ns, total))}\n${readableAndExact(time.time_ns)} of ${readableAndExact(total)} GPU time`,
+        }))}
+      />
       {inGraphs > 0 && (
         <p class="muted note-below">
           {formatCounted(graphs.launches ?? 0, "CUDA graph")} recorded as a whole: which kernels ran in them is not

@@ -1,21 +1,21 @@
-import type { DashboardResponse, Diagnosis, Resource } from "../../api/types";
+import type { DashboardResponse, Resource } from "../../api/types";
 import { Donut, type DonutPart } from "../../components/donut";
 import { Panel } from "../../components/panel";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { unknownWork } from "../../model/kernel_time";
-import { exposedCommunication } from "../../model/parts";
 import { isRecorded, notRecordedTip } from "../../model/recorded";
 import { colourOf, resourceLabel, resourceMeaning } from "../../model/resources";
 
 interface ResourceBreakdownProps {
   data: DashboardResponse;
-  diagnosis: Diagnosis | null;
+  /** How long communication ran while nothing was computed, ns. */
+  exposed: number;
   /** Whether collectives ran: the bar of the step names them, DLProf's classes do not. */
   communicates: boolean;
 }
 
-export function ResourceBreakdown({ data, diagnosis, communicates }: ResourceBreakdownProps) {
+export function ResourceBreakdown({ data, exposed, communicates }: ResourceBreakdownProps) {
   const wall = data.gpu_utilization.wall_ns ?? data.performance.wall_clock_ns;
   const labelOf = (resource: Resource): string => resourceLabel(resource, data.matrix_unit, unknownWork(data));
   const untold = data.resource_breakdown.some(({ resource, time_ns: time }) => resource === "unknown_kernel" && time);
@@ -44,13 +44,11 @@ export function ResourceBreakdown({ data, diagnosis, communicates }: ResourceBre
         ? `No kernel is known to use ${data.matrix_unit}s, but some may.`
         : `${leastOf(resource, time)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit, unknownWork(data))}`,
   });
-  const exposed = diagnosis === null ? 0 : exposedCommunication(diagnosis, data);
   const largest = [...data.resource_breakdown].sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
   return (
     <Panel
       title="Resource Usage Breakdown"
       about="Every moment of the wall clock time is counted once, for the first resource in this order that was busy, so the parts add up to the whole. Idle time is divided by what was recorded on the host, as DLProf does; the bar above divides it by what the GPU waited for."
-      class="tall"
     >
       <Donut
         name="resources"

@@ -4,7 +4,6 @@ import { Panel } from "../../components/panel";
 import { UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { hasKernels, hasOps } from "../../model/headline";
 import { colourOf } from "../../model/resources";
 
 export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
@@ -19,62 +18,48 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
       title={`${unit} Kernel Efficiency`}
       about={`GPU time of kernels that use ${unit}s, over GPU time of all kernels, both in ops that are eligible for ${unit}s. 100 %: eligible ops run nothing but ${unit} kernels. Higher is better.`}
     >
-      {!data.has_matrix_units || (fraction === null && unknown === 0) ? (
-        <p class="nothing">
-          {!data.has_matrix_units
-            ? `This GPU has no ${unit}s.`
-            : !hasKernels(data)
-              ? "This recording holds no kernel."
-              : !hasOps(data)
-                ? `No ops were recorded, so which kernels could use ${unit}s is not known.`
-                : (data.model.eligible_ops ?? 0) > 0
-                  ? "No kernel of an eligible op was recorded."
-                  : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not say." : "."}`}
-        </p>
-      ) : (
-        <Donut
-          name="efficiency"
-          label={`${unit} kernel efficiency ${formatShare(fraction)}`}
-          centre={formatShare(fraction)}
-          centreLabel={fraction !== null && unknown > 0 ? "at least" : "efficiency"}
-          parts={[
-            {
-              key: "using",
-              label: `Using ${unit}s${fraction !== null && unknown > 0 ? ", at\u00a0least" : ""}`,
-              colour: colourOf("tensor_core"),
-              size: fraction,
-              value: fraction === null ? UNKNOWN : formatDuration(used),
-              share: fraction === null ? "" : formatShare(fraction),
-              tip:
-                fraction === null
-                  ? `None of their kernels is known to use ${unit}s, but some may.`
-                  : `Using ${unit}s: ${formatShare(fraction)}\n${readableAndExact(used)} ${whole}`,
-            },
-            {
-              key: "not_using",
-              label: "Not using them",
-              colour: colourOf("other_kernel"),
-              size: others,
-              value: formatDuration(rest),
-              share: formatShare(others),
-              tip: `Not using ${unit}s: ${formatShare(others)}\n${readableAndExact(rest)} ${whole}`,
-            },
-            ...(unknown > 0
-              ? [
-                  {
-                    key: "unknown",
-                    label: "Not known",
-                    colour: colourOf("unknown_kernel"),
-                    size: unknown,
-                    value: formatDuration(untold),
-                    share: formatShare(unknown),
-                    tip: `Not known: ${formatShare(unknown)}\n${readableAndExact(untold)} ${whole}`,
-                  },
-                ]
-              : []),
-          ]}
-        />
-      )}
+      <Donut
+        name="efficiency"
+        label={`${unit} kernel efficiency ${formatShare(fraction)}`}
+        centre={formatShare(fraction)}
+        centreLabel={fraction !== null && unknown > 0 ? "at least" : "efficiency"}
+        parts={[
+          {
+            key: "using",
+            label: `Using ${unit}s${fraction !== null && unknown > 0 ? ", at\u00a0least" : ""}`,
+            colour: colourOf("tensor_core"),
+            size: fraction,
+            value: fraction === null ? UNKNOWN : formatDuration(used),
+            share: fraction === null ? "" : formatShare(fraction),
+            tip:
+              fraction === null
+                ? `None of their kernels is known to use ${unit}s, but some may.`
+                : `Using ${unit}s: ${formatShare(fraction)}\n${readableAndExact(used)} ${whole}`,
+          },
+          {
+            key: "not_using",
+            label: "Not using them",
+            colour: colourOf("other_kernel"),
+            size: others,
+            value: formatDuration(rest),
+            share: formatShare(others),
+            tip: `Not using ${unit}s: ${formatShare(others)}\n${readableAndExact(rest)} ${whole}`,
+          },
+          ...(unknown > 0
+            ? [
+                {
+                  key: "unknown",
+                  label: "Not known",
+                  colour: colourOf("unknown_kernel"),
+                  size: unknown,
+                  value: formatDuration(untold),
+                  share: formatShare(unknown),
+                  tip: `Not known: ${formatShare(unknown)}\n${readableAndExact(untold)} ${whole}`,
+                },
+              ]
+            : []),
+        ]}
+      />
     </Panel>
   );
 }

@@ -2,23 +2,32 @@ import type { DashboardResponse } from "../../api/types";
 import { Donut } from "../../components/donut";
 import { MoreMenu } from "../../components/more_menu";
 import { Panel } from "../../components/panel";
-import { formatShare } from "../../format/share";
+import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
 import { colourOf } from "../../model/resources";
 
-export function Utilization({ data }: { data: DashboardResponse }) {
-  const { fraction, busy_ns: busy, wall_ns: wall } = data.gpu_utilization;
+interface UtilizationProps {
+  data: DashboardResponse;
+  /** How long communication ran while nothing was computed, ns. */
+  exposed: number;
+}
+
+export function Utilization({ data, exposed }: UtilizationProps) {
+  const { fraction, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
   // The bar above counts it as no idle time, either.
   const copies = data.resource_breakdown.find(({ resource }) => resource === "memory")?.fraction ?? 0;
+  // As in the bar above: DLProf counts collectives as use.
+  const communication = shareOf(exposed, wall) ?? 0;
+  const isSplit = communication > 0;
   const idle = Math.max(1 - (fraction ?? 0) - copies, 0);
   const nsOf = (share: number): number | null =>
     wall === null || devices.length > 1 ? null : Math.round(share * wall);
   const whole = `of ${readableAndExact(wall)} wall clock time`;
   const mean = devices.length > 1 ? `\nMean over the ${devices.length} GPUs in use.` : "";
   const about =
-    "Using: at least one kernel was running, overlapping kernels counted once. Only copying: copies or memsets, but no kernel. Idle: none of them. " +
+    "Using: at least one kernel was running, overlapping kernels counted once; communicating: only collectives were. Only copying: copies or memsets, but no kernel. Idle: none of them. " +
     "All over the wall clock time of the aggregated iterations" +
     (devices.length > 1 ? ", as the mean over the GPUs in use." : ".");
   return (
@@ -29,43 +38,30 @@ export function Utilization({ data }: { data: DashboardResponse }) {
         devices.length > 1 && <MoreMenu about="GPU Utilization" views={[{ label: "GPUs", to: { view: "gpus" } }]} />
       }
     >
-      {fraction === null ? (
-        <p class="nothing">This recording holds no kernel, so there is no utilization to show.</p>
-      ) : (
-        <Donut
-          name="utilization"
-          label={`GPU utilization ${formatShare(fraction)}`}
-          centre={formatShare(fraction)}
-          centreLabel="in use"
-          parts={[
-            {
-              key: "using",
-              label: "Using GPU",
-              colour: colourOf("other_kernel"),
-              size: fraction,
-              value: devices.length > 1 ? "" : formatDuration(busy),
-              share: formatShare(fraction),
-              tip: `Using GPU: ${formatShare(fraction)}\n${readableAndExact(busy)} ${whole}${mean}`,
-            },
-            ...(
-              [
-                ["copying", "Only copying", "memory", copies],
-                ["idle", "Idle GPU", "outside", idle],
-              ] as const
-            )
-              .filter(([key, , , share]) => key === "idle" || share > 0)
-              .map(([key, label, colour, share]) => ({
-                key,
-                label,
-                colour: colourOf(colour),
-                size: share,
-                value: nsOf(share) === null ? "" : formatDuration(nsOf(share)),
-                share: formatShare(share),
-                tip: `${label}: ${formatShare(share)}\n${nsOf(share) === null ? "" : `${readableAndExact(nsOf(share))} `}${whole}${mean}`,
-              })),
-          ]}
-        />
-      )}
+      <Donut
+        name="utilization"
+        label={`GPU utilization ${formatShare(fraction)}`}
+        centre={formatShare(fraction)}
+        centreLabel="in use"
+        parts={(
+          [
+            ["using", isSplit ? "Using GPU, computing" : "Using GPU", "other_kernel", (fraction ?? 0) - communication],
+            ["communicating", "Using GPU, communicating", "communication", communication],
+            ["copying", "Only copying", "memory", copies],
+            ["idle", "Idle GPU", "outside", idle],
+          ] as const
+        )
+          .filter(([key, , , share]) => key === "using" || key === "idle" || share > 0)
+          .map(([key, label, colour, share]) => ({
+            key,
+            label,
+            colour: colourOf(colour),
+            size: share,
+            value: nsOf(share) === null ? "" : formatDuration(nsOf(share)),
+            share: formatShare(share),
+            tip: `${label}: ${formatShare(share)}\n${nsOf(share) === null ? "" : `${readableAndExact(nsOf(share))} `}${whole}${mean}`,
+          }))}
+      />
       {devices.length > 1 && (
         <details class="twin">
           <summary>Each GPU</summary>

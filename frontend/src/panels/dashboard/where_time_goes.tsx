@@ -145,6 +145,8 @@ function TopTable({ page, source, time, matrixUnit, kernels }: TopTableProps) {
     page.columns.some((column) => column.key === key) && rows.some((row) => row[key] !== null && row[key] !== "");
   // That collectives are bound by communication, their name and their colour say.
   const isBoundTold = page.rows.some((row) => !["", "communication"].includes(textOf(row, "bound")));
+  // One op in each row says nothing, as on Ops.
+  const isMany = rows.some((row) => (numberOf(row, "ops") ?? 1) !== 1);
   const isShareTold = matrixUnit !== "" && has("tensor_core_fraction");
   const isUseTold = matrixUnit !== "" && !isShareTold && has("using_tensor_cores");
   const total = page.totals[time] ?? null;
@@ -172,7 +174,7 @@ function TopTable({ page, source, time, matrixUnit, kernels }: TopTableProps) {
             <th scope="col">
               <div ref={measure}>{kernels ? "Kernel" : "Group"}</div>
             </th>
-            {has("ops") && (
+            {isMany && (
               <th scope="col" class="right narrow ops lesser">
                 Ops
               </th>
@@ -250,7 +252,7 @@ function TopTable({ page, source, time, matrixUnit, kernels }: TopTableProps) {
                     {direction !== "" && <span class="muted direction">{direction}</span>}
                   </span>
                 </td>
-                {has("ops") && <td class="right number lesser">×{formatCount(numberOf(row, "ops"))}</td>}
+                {isMany && <td class="right number lesser">×{formatCount(numberOf(row, "ops"))}</td>}
                 <td class="right number lesser">{formatCalls(numberOf(row, "calls"))}</td>
                 <td class="right number" data-tip={readableAndExact(ns)}>
                   {inUnit(ns, unit)}
