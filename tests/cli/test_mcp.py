@@ -92,8 +92,8 @@ def test_every_tool_answers_as_its_command(
             for each in (*printed["profiles"], *data["data"]["profiles"]):  # the tools imported one meanwhile
                 each.update(state="", headline=None, captured_at=None, world_size=None)
         assert ("columns" in data["data"]) == ("describe" in given)
-        printed = {key: value for key, value in printed.items() if key in data["data"]}
         rows = max(given.get("rows", 20), len(printed.get("columns", ())))
+        printed = {key: value for key, value in printed.items() if key in data["data"]}
         assert data["data"] == shortened(printed, rows)[0], name
 
 

@@ -34,7 +34,7 @@ def how_to_mark(signals: Signals, each: str) -> str:
     elif recorder != "pytorch":
         mark = f'torch.cuda.nvtx.range("{each}")' if framework is Framework.PYTORCH else "an NVTX range"
     elif signals.serves and not signals.backward:
-        mark = f'record_function("{each}")'  # A server has no loop of its user's.
+        return f'Put record_function("{each}") around each {each} of the server'  # It has no loop of its user's.
     else:
         return f"Call profiler.step() after each {each}"
     return f"Put {mark} around each {each}"
