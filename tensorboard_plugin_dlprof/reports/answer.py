@@ -318,4 +318,4 @@ def iteration_gain(busy: float | None) -> str:
     if not 0 < (busy or 0) < _MOSTLY_BUSY:
         return ""
     gain = "an iteration may gain less, or nothing, while the host launches no sooner"
-    return f" Kernels run for {share(busy)} of the time: {gain}."
+    return f" Kernels run for {share(busy)} of the wall clock time: {gain}."

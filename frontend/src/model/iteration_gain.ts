@@ -8,4 +8,4 @@ const MOSTLY_BUSY = 0.85;
 export const iterationGain = (busy: number | null): string =>
   busy === null || busy <= 0 || busy >= MOSTLY_BUSY
     ? ""
-    : `Kernels run for ${formatShare(busy)} of the time: an iteration may gain less, or nothing, while the host launches no sooner.`;
+    : `Kernels run for ${formatShare(busy)} of the wall clock time: an iteration may gain less, or nothing, while the host launches no sooner.`;

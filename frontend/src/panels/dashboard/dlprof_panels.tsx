@@ -32,14 +32,16 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
   const efficiency = `${data.matrix_unit} Kernel Efficiency`;
   const empty = emptyPanels(data);
   const has = (title: string): boolean => !empty.some(({ titles }) => titles.includes(title));
+  const dividesIdle = diagnosis !== null && has("GPU Utilization");
   return (
     <>
       {timed && (
         <>
-          {(iterations > 1 || diagnosis !== null) && (
+          {(iterations > 1 || dividesIdle) && (
             <p class="muted panels-note">
-              DLProf's panels:{iterations > 1 && ` times are ${ofIterations("sums of", iterations)};`} idle time is
-              divided by what the host did meanwhile, whatever the GPU waited for.
+              DLProf's panels:{iterations > 1 && ` times are ${ofIterations("sums of", iterations)}`}
+              {iterations > 1 && dividesIdle && ";"}
+              {dividesIdle && " idle time is divided by what the host did meanwhile, whatever the GPU waited for"}.
             </p>
           )}
           <div class="dlprof-panels">
