@@ -102,6 +102,9 @@ export function Collectives({ job }: { job: RankJob }) {
           Not recorded: {[...unknown].map((title) => IN_WORDS[title] ?? title).join(", ")}.
         </p>
       )}
+      {rows.length > 0 && job.warm_up.length > 0 && (
+        <p class="muted note-below">Of the whole recording, the warm-up too, which the numbers above leave out.</p>
+      )}
       {rows.length > 0 && isAllMatched(job) && (
         <p class="muted note-below">Every collective of every rank was matched.</p>
       )}

@@ -121,7 +121,10 @@ function Findings({ job, marked }: RanksProps) {
             {gain !== null && gain > 0 && (
               <span class="muted">
                 {" "}
-                {typeset(`Could gain about ${formatDuration(gain)} of ${marked ? "an iteration" : "the recording"}`)}
+                {/* All that compute could hide is the most, as the own findings of a rank say. */}
+                {typeset(
+                  `Could gain ${rule === "exposed_communication" ? "up to" : "about"} ${formatDuration(gain)} of ${marked ? "an iteration" : "the recording"}`,
+                )}
                 {rule === "straggler" &&
                   next !== undefined &&
                   `, more once ${rankLabel(job, next.rank).toLowerCase()} is faster, too`}
