@@ -2,6 +2,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
 
 import { ExternalLink } from "../components/external_link";
+import { Terms } from "../components/properties";
 import { ViewLink } from "../components/view_link";
 import { useOneStop } from "../components/walking";
 import { CATEGORIES } from "../model/memory_categories";
@@ -232,51 +233,19 @@ export function Help({ version }: { version: string }) {
       {open === "memory" ? <MemoryLegend open={open} /> : <TimeLegend open={open} />}
       {open === "memory" ? <TimeLegend open={open} /> : <MemoryLegend open={open} />}
       <Section jump="guide" open={open}>
-        <dl>
-          {PAGES.filter(({ id }) => id !== page?.id).map(({ id }) => (
-            <div key={id}>
-              <dt>
-                <ToPage id={id} />
-              </dt>
-              <dd>{ABOUT[id]}</dd>
-            </div>
-          ))}
-        </dl>
+        <Terms
+          rows={PAGES.filter(({ id }) => id !== page?.id).map(({ id }) => [<ToPage key={id} id={id} />, ABOUT[id]])}
+        />
       </Section>
       <Section jump="views" open={open}>
         <p>Where the views of DLProf's guide are found here.</p>
-        <dl>
-          {VIEWS.map(([name, id]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <ToPage id={id} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <Terms rows={VIEWS.map(([name, id]) => [name, <ToPage key={id} id={id} />])} />
       </Section>
       <Section jump="terms" open={open}>
-        <dl>
-          {TERMS.map(([term, meaning]) => (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd>{meaning}</dd>
-            </div>
-          ))}
-        </dl>
+        <Terms rows={TERMS} />
       </Section>
       <Section jump="keyboard" open={open}>
-        <dl>
-          {KEYS.map(([key, action]) => (
-            <div key={key}>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{action}</dd>
-            </div>
-          ))}
-        </dl>
+        <Terms rows={KEYS.map(([key, action]) => [<kbd key={key}>{key}</kbd>, action])} />
       </Section>
       <Section jump="filters" open={open}>
         <p>

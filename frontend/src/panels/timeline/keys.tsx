@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 import { Dialog } from "../../components/dialog";
+import { Terms } from "../../components/properties";
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["W, S", "zoom in, out at the pointer, else at what is selected; or Ctrl and the wheel"],
@@ -18,16 +19,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 export function Keys({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard Shortcuts of the Timeline" onClose={onClose}>
-      <dl class="timeline-keys">
-        {KEYS.map(([keys, what]) => (
-          <div key={keys}>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      <Terms class="timeline-keys" rows={KEYS.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what])} />
     </Dialog>
   );
 }
