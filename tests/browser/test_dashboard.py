@@ -236,8 +236,15 @@ def test_three_questions_in_few_clicks(page: Page, tensorboard: TensorBoard) -> 
     page.goto(tensorboard.page(run="amp"))
     page.get_by_role("link", name="Modules", exact=True).click()
     waste = page.locator(".waste")
-    expect(waste).to_contain_text(re.compile(r"^(?!ResNet)\w+ ×\d+ could gain most. Keep one .* in all ops: "))
+    expect(waste).to_contain_text(
+        re.compile(r"^(?!ResNet)\w+ ×\d+ could gain most: up to .* is off Tensor Cores \(\w+\)")
+    )
     assert clicks() == 1
+    # The row of the sentence says the same.
+    gain, off = (each.split(" ms")[0] for each in re.findall(r"[\d.]+ ms(?= of| is)", waste.inner_text()))
+    waste.get_by_role("button").first.click()
+    expect(page.locator(".tree-row[aria-selected=true]")).to_contain_text(re.compile(rf"{gain}.*Layout ?{off}"))
+    clicks()
 
     page.goto(tensorboard.page(run="amp"))
     page.get_by_role("link", name="Timeline", exact=True).click()

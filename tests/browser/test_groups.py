@@ -146,15 +146,15 @@ def test_causes_in_dlprofs_own_database(page: Page, tensorboard: TensorBoard) ->
     expect(pane).to_contain_text(re.compile("Too small, 10.3 µs in 3 ops"))
 
 
-def test_a_gain_that_is_known_of_a_part_is_the_least(page: Page, tensorboard: TensorBoard) -> None:
+def test_a_gain_that_is_known_of_a_part_is_marked(page: Page, tensorboard: TensorBoard) -> None:
     """With how much it is known of; not that of an op, which is known or not."""
     if shared_data_or_none() is None:
         pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
     page.goto(tensorboard.page(run="dlprof", view="modules"))
-    cell = row(page, "/").locator(".bar-partial")
-    expect(cell).to_have_text(re.compile(r"^≥ \d"))
+    cell = row(page, "/").get_by_role("gridcell").filter(has_text=re.compile(r"^\* \d"))
     expect(cell.locator(".number")).to_have_attribute("data-tip", re.compile(r"Known for 5\.3 % of the kernel time"))
-    expect(shown(page).filter(has=page.locator(".tree-op", has_text="max_pool2d")).first).not_to_contain_text("≥")
+    expect(page.locator(".tree-narrow")).to_contain_text("* of the kernel time of which it is known.")
+    expect(shown(page).filter(has=page.locator(".tree-op", has_text="max_pool2d")).first).not_to_contain_text("*")
 
 
 def test_order_by_limited_time(opened: Page, tensorboard: TensorBoard) -> None:

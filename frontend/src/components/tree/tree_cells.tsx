@@ -10,6 +10,7 @@ import { splitNumber } from "../../model/folding";
 import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
 import {
   isShare,
+  knownOf,
   limitedNs,
   mayBeMoreOps,
   mayBeMoreTime,
@@ -21,7 +22,7 @@ import {
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
 import { TimeIn } from "../value";
-import { isTime, type TreeColumn } from "./tree_columns";
+import { PART, type TreeColumn } from "./tree_columns";
 
 export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean; onToggle: () => void }) {
   const { expandable, members } = row;
@@ -76,11 +77,11 @@ function Label({ row: { name, within, part } }: { row: TreeRow }) {
   );
 }
 
-/** How much of its cell the bar behind a value fills, from 0 to 1. */
-export function barOf(row: TreeRow, column: TreeColumn["key"], total: number): number {
+/** How much of its cell the bar of a value fills, from 0 to 1: shares of the whole, of which what could be gained is a part. */
+export function barOf(row: TreeRow, column: TreeColumn["key"], whole: number): number {
   if (column === "share") return tensorCoreShare(row) ?? 0;
-  if (isShare(column)) return Math.min(shareOf(row.values[SHARES[column]], total) ?? 0, 1);
-  return isTime(column) && !row.unknown.has(column) ? Math.min(shareOf(row.values[column], total) ?? 0, 1) : 0;
+  const time = isShare(column) ? SHARES[column] : column === "gain_ns" ? column : null;
+  return time === null ? 0 : Math.min(shareOf(knownOf(row, time) ?? 0, whole) ?? 0, 1);
 }
 
 interface ValueCellProps {
@@ -144,13 +145,13 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
   const ofAll = shareOf(value, total);
   const parent = row.parent?.values[column];
   const ofParent = parent === undefined ? null : shareOf(value, parent);
-  const isLeast = column === "gain_ns" && mayGainMore(row);
+  const isPart = column === "gain_ns" && mayGainMore(row);
   return (
     <span
       class="number"
-      data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}${isLeast ? `\nKnown for ${formatShare(ratedShare(row))} of the kernel time; what the rest could gain is not known` : ""}`}
+      data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}${isPart ? `\nKnown for ${formatShare(ratedShare(row))} of the kernel time; what the rest could gain is not known` : ""}`}
     >
-      {isLeast && "≥ "}
+      {isPart && <span class="muted">{PART} </span>}
       {inUnit(value, unit)}
     </span>
   );

@@ -25,6 +25,7 @@ import {
   isOfBoth,
   isTime,
   nextSort,
+  PART,
   widthOf,
   type TreeColumn,
 } from "./tree_columns";
@@ -86,6 +87,7 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
           : undefined;
   const known = useMemo(() => knownGains(tree.folded), [tree.folded]);
   const untold = onGpu && compared === undefined ? gainsUntold(known, tree.missing[0]) : "";
+  const hasPart = columns.some(({ key }) => key === "gain_ns") && tree.rows.roots.some(mayGainMore);
   const current = useRef(tree);
   current.current = tree;
   const keep = useCached([tree.unordered, matrixUnit, changes, columns.map(({ key }) => key).join(" ")]);
@@ -264,16 +266,8 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
                     <td
                       role="gridcell"
                       key={key}
-                      class={
-                        key === "limited"
-                          ? ""
-                          : key === "share" || isShare(key)
-                            ? "right bar-cell bar-plain"
-                            : key === "gain_ns" && mayGainMore(row)
-                              ? "right bar-cell bar-partial"
-                              : "right bar-cell"
-                      }
-                      style={{ "--bar": barOf(row, key, total(totalled(key))) }}
+                      class={key === "limited" ? "" : key === "share" ? "right bar-cell bar-plain" : "right bar-cell"}
+                      style={{ "--bar": barOf(row, key, total(key === "gain_ns" ? "gpu_time_ns" : totalled(key))) }}
                     >
                       <ValueCell
                         row={row}
@@ -294,9 +288,10 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
         </table>
         {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
       </div>
-      {(leftOut.length > 0 || nothing.length > 0 || tree.timeless !== null || untold !== "") && (
+      {(leftOut.length > 0 || nothing.length > 0 || tree.timeless !== null || untold !== "" || hasPart) && (
         <p class="tree-narrow">
           <Timeless tree={tree} />
+          {hasPart && <span>{PART} of the kernel time of which it is known.</span>}
           {untold !== "" && <span>{untold}</span>}
           {nothing.length > 0 && <span>0 in all rows: {nothing.join(", ")}.</span>}
           {leftOut.length > 0 && <span>Wider pages show more: {leftOut.join(", ")}.</span>}

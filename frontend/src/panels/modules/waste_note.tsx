@@ -14,17 +14,14 @@ import { useScope } from "../../frame/scope";
 import { causeAbout, isUntold } from "../../model/causes";
 import { gainTime, wholeOf } from "../../model/findings";
 import { pathOf } from "../../model/group_tree";
-import type { TreeRow } from "../../model/tree_row";
+import type { RowCause, TreeRow } from "../../model/tree_row";
 import { iterationGain } from "../../model/iteration_gain";
 import { cutLabel } from "../../model/kernel_name";
 import { boundInWords, boundOf, mainBoundInWords } from "../../model/shades";
-import { timeOf } from "../../model/tree_values";
+import { mayGainMore, ratedShare, timeOf } from "../../model/tree_values";
 import { eligibleSentence, findingOf, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
 
 const LETTERS = 48;
-
-/** A gain of kernels that is so many times that of the iteration needs a reason beside it. */
-const FAR = 2;
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const { folded } = tree;
@@ -43,31 +40,40 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const isOnGpu = by === "gpu_time_ns";
   const time = named.values[by];
   const mean = (ns: number): string => formatMean(ns, { summed });
-  const shortened = wholeOf(diagnosis.data?.marked ?? true);
-  const ofEach = iterations > 1 ? " of each iteration" : "";
-  const kernelGain = `up to ${mean(named.values.gain_ns)} of its ${mean(named.values.kernel_time_ns)} kernel time${ofEach} could go`;
-  // What the finding advises stands in the headline.
-  const cause = (row: TreeRow, told = finding === null) => (
-    <Cause row={row} mean={mean} about={told ? matrixUnit : null} />
+  const ofEach = iterations > 1 ? " an iteration" : "";
+  const gain = (row: TreeRow) => (
+    <>
+      up to <strong class="nowrap">{mean(row.values.gain_ns)}</strong> of{" "}
+      <span class="nowrap">{mean(row.values.kernel_time_ns)}</span> kernel time{ofEach}
+    </>
   );
-  // Two gains of one row that are far apart contradict each other, unless it is said that one is a part; why, on demand.
-  const why = finding === null ? "" : lessOf(finding.gain);
-  const isFarLess = finding !== null && named.values.gain_ns > FAR * summed * (finding.gain.high_ns ?? 0);
   const hostLimits = gains === named && finding === null ? iterationGain(busy) : "";
-  // What holds for the named row.
+  const [cause] = limited?.key === named.key ? limited.causes : [];
+  const keptOff = cause !== undefined && !isUntold(cause.label) ? cause : undefined;
+  const isBound = isOnGpu && keptOff === undefined;
+  // What holds for the named row, and what to do about it.
   const first = (
     <>
-      {[onUnitsInWords(named, matrixUnit), mainBoundInWords(named)].filter(Boolean).join(", ")}.
-      {limited?.key === named.key && (
+      {[onUnitsInWords(named, matrixUnit), isBound ? "" : mainBoundInWords(named)].filter(Boolean).join(", ")}.
+      {cause !== undefined && keptOff === undefined && (
         <>
-          {isUntold(limited.causes[0]?.label ?? "") ? " Not known: " : ` Off ${matrixUnit}s: `}
-          {cause(limited)}
+          {" "}
+          Not known: <Cause cause={cause} mean={mean} />
         </>
       )}
+      {cause !== undefined && finding === null && ` ${causeAbout(cause.label, matrixUnit)}`}
       {isOnGpu && boundOf(named) === "communication" && (
         <>
           {" "}
           <ViewLink to={{ view: "gpus" }}>GPUs and Ranks</ViewLink> tells how much of that waits for other GPUs.
+        </>
+      )}
+      {finding !== null && (
+        <>
+          {" "}
+          <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>
+          {finding.isWider && " in all ops"}: {wholeOf(diagnosis.data?.marked ?? true)} could be{" "}
+          <strong class="nowrap">{gainTime(finding.gain)}</strong> shorter.
         </>
       )}
       {hostLimits !== "" && ` ${hostLimits}`}
@@ -75,22 +81,22 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   );
   // Another row, where that is what the question of the page is about.
   const other =
-    isFarLess && why !== "" ? (
-      <>Its kernels could get up to {mean(named.values.gain_ns)} shorter, of which this change gains a part.</>
-    ) : finding !== null || hostLimits !== "" ? null : limited !== null && limited.key !== named.key ? (
+    finding !== null || hostLimits !== "" ? null : limited?.causes[0] !== undefined && limited.key !== named.key ? (
       <>
         <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not
-        {isUntold(limited.causes[0]?.label ?? "") && " known to be"}: {cause(limited, false)}
+        {isUntold(limited.causes[0].label) && " known to be"}: <Cause cause={limited.causes[0]} mean={mean} />
       </>
     ) : isLongestUntold && gains !== null ? (
       <>
-        Of what is known, <Place row={gains} tree={tree} /> could gain most: up to {mean(gains.values.gain_ns)} of{" "}
-        {mean(gains.values.kernel_time_ns)} kernel time{ofEach}.
+        Of what is known, <Place row={gains} tree={tree} /> could gain most: {gain(gains)}.
       </>
     ) : null;
   const advised = limited !== null && (finding === null ? other !== null : limited.key === named.key);
   const more = [
-    ...(finding === null ? [] : [`By the GPU's published rates ${kernelGain}.`, why]),
+    ...(gains === named && mayGainMore(named)
+      ? [`What it could gain is known for ${formatShare(ratedShare(named))} of its kernel time.`]
+      : []),
+    ...(finding === null ? [] : [lessOf(finding.gain)]),
     ...(hostLimits === "" ? [] : ["Recommendations tell what an iteration gains, as far as that is known."]),
     ...(boundInWords(named) === mainBoundInWords(named) ? [] : [`Its kernel time: ${boundInWords(named)}.`]),
     ...(advised ? [causeAbout(limited.causes[0]?.label ?? "", matrixUnit)] : []),
@@ -109,24 +115,16 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     >
       <h2>
         <Place row={named} tree={tree} />{" "}
-        {gains !== named ? (
-          <>
-            takes most {isOnGpu ? "GPU" : "CPU"} time: <strong class="nowrap">{mean(time)}</strong>
-            {ofEach}, {formatShare(shareOf(time, whole))}.
-          </>
-        ) : finding === null ? (
-          <>
-            could gain most: up to <strong class="nowrap">{mean(named.values.gain_ns)}</strong> of its{" "}
-            {mean(named.values.kernel_time_ns)} kernel time{ofEach}.
-          </>
+        {gains === named ? (
+          <>could gain most: {gain(named)}</>
         ) : (
           <>
-            could gain most.{" "}
-            <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>
-            {finding.isWider && " in all ops"}: {shortened} could be{" "}
-            <strong class="nowrap">{gainTime(finding.gain)}</strong> shorter.
+            takes most {isOnGpu ? "GPU" : "CPU"} time: <strong class="nowrap">{mean(time)}</strong>
+            {ofEach}, {formatShare(shareOf(time, whole))}
           </>
         )}
+        {keptOff !== undefined && `; ${mean(keptOff.kernelNs)} is off ${matrixUnit}s (${keptOff.label})`}
+        {isBound && mainBoundInWords(named) !== "" && `, ${mainBoundInWords(named)}`}.
       </h2>
       <ul class="waste-lines">
         {lines.map((line, i) => (
@@ -156,14 +154,10 @@ const lessOf = ({ how }: DiagnosedGain): string =>
 const withoutKernels = (eligible: number, unit: string): string =>
   `Eligible for ${unit}s: ${formatCounted(eligible, "op")}. No kernels were recorded, which would tell which of them use ${unit}s.`;
 
-/** The cause of most of what the row does not do on matrix units; with `about`, the name of these, what it is. */
-function Cause({ row: { causes }, about, mean }: { row: TreeRow; about: string | null; mean: (ns: number) => string }) {
-  const [cause] = causes;
-  if (cause === undefined) return null;
+function Cause({ cause: { label, kernelNs, ops }, mean }: { cause: RowCause; mean: (ns: number) => string }) {
   return (
     <>
-      <strong>{cause.label}</strong>, {mean(cause.kernelNs)} in {formatCounted(cause.ops, "op")}.
-      {about !== null && ` ${causeAbout(cause.label, about)}`}
+      <strong>{label}</strong>, {mean(kernelNs)} in {formatCounted(ops, "op")}.
     </>
   );
 }
