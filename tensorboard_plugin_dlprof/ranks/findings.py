@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, short_rank_name
+from tensorboard_plugin_dlprof.units import percentage
 
 _STRAGGLER_FRACTION = 0.05
 """Own delay as a fraction of the median iteration from which a rank is called a straggler."""
@@ -104,11 +105,10 @@ def _exposed(facts: Facts, cells: Mapping[str, Int64s]) -> list[dict[str, Any]]:
     count = max(int(known.sum()), 1)
     free = max(compute - overlapped, 0)
     gain = min(transfer, free) // count
-    share = 100 * transfer / total
     text = (
-        f"{share:.0f} % of the time goes into transfers during which nothing is computed, though compute without "
-        f"communication takes {100 * free / total:.0f} %. Overlap them: larger buckets for gradients, prefetching of "
-        "parameters, and asynchronous collectives on a stream of their own."
+        f"{percentage(transfer / total)} of the time goes into transfers during which nothing is computed, though "
+        f"compute without communication takes {percentage(free / total)}. Overlap them: larger buckets for gradients, "
+        "prefetching of parameters, and asynchronous collectives on a stream of their own."
     )
     evidence = {
         "exposed_transfer_ns": transfer // count,
@@ -128,8 +128,9 @@ def _small(facts: Facts, cells: Mapping[str, Int64s], stats: Sequence[Mapping[st
     if not total or spent < _SMALL_FRACTION * total or each < _SMALL_OPERATIONS:
         return []
     text = (
-        f"Each rank runs {each:.0f} collectives below 1 MiB in an iteration, which take {100 * spent / total:.0f} % of "
-        "the time and are bound by latency. Merge them: flatten small tensors, coalesce, or raise the bucket size."
+        f"Each rank runs {each:.0f} collectives below 1 MiB in an iteration, which take "
+        f"{percentage(spent / total)} of the time and are bound by latency. Merge them: flatten small tensors, "
+        "coalesce, or raise the bucket size."
     )
     evidence = {"operations": each, "transfer_ns": spent // max(facts.iterations * len(facts.job.members), 1)}
     return [_finding("small_collectives", 2, "Many small collectives", text, [], None, evidence)]

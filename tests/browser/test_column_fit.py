@@ -19,7 +19,6 @@ SHOWN = {
     "a group": {"view": "groups", "groups__row": "/ResNet/"},
     "kernels of an iteration": {"view": "kernels_by_iteration", "iters__row": "2"},
     "kernels of an op in an iteration": {"view": "kernels_by_op", "oiters__row": "2", "oops__row": "CONV2D_1"},
-    "gpus": {"view": "gpus"},
 }
 
 

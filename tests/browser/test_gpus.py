@@ -66,13 +66,8 @@ def test_each_gpu_has_a_bar(page: Page, several: TensorBoard, width: int) -> Non
     assert box["width"] >= width / 4
     expect(tracks.get_by_role("group", name=re.compile("Mean iteration on GPU"))).to_have_count(len(IN_USE))
     assert not page.evaluate(OVERLAP)
-    expect(page.get_by_role("main")).to_contain_text("GPUs 4, 9 to 15 did no work in this recording.")
-    # Rows of nothing would hide those that did some.
-    rows = page.get_by_role("grid", name="GPUs").locator("tbody tr")
-    expect(rows).to_have_count(len(IN_USE))
-    page.get_by_role("button", name="List them, too").click()
-    expect(rows).to_have_count(16)
-    page.get_by_role("button", name="List those in use only").click()
+    expect(page.locator(".gpu-bars")).to_contain_text(re.compile(r"GPUs 4, 9 to 15\s*no work in this recording"))
+    expect(page.get_by_role("grid", name="GPUs").locator("tbody tr")).to_have_count(GPUS)
     heads = page.get_by_role("grid", name="GPUs").get_by_role("columnheader")
     expect(heads.filter(has_text="GPU Utilization")).to_have_count(1)
     page.wait_for_function(FITS, arg=width)
@@ -89,39 +84,29 @@ def test_the_way_to_them_stands_beside_the_title(page: Page, several: TensorBoar
     assert panel.evaluate(APART) < 3
 
 
-def test_what_kernels_made_of_one_gpu_stands_beside_how_busy_it_was(page: Page, tensorboard: TensorBoard) -> None:
-    """The same numbers as on Efficiency, and the memory's."""
+def test_of_one_gpu_the_table_is_folded(page: Page, tensorboard: TensorBoard) -> None:
+    """The bar and the line below it tell what its only row would; the table can still be shown, and exported."""
     page.goto(tensorboard.page(run="amp", view="gpus"))
-    meters = page.get_by_role("region", name="While Kernels Run").locator(".rate-meter")
-    labels = ("Tensor Core kernels", "Compute", "Memory throughput", "Occupancy, theoretical", "Occupancy, achieved")
-    expect(meters.filter(has_text=labels[-1])).to_be_visible()
-    here = [meters.filter(has_text=label).inner_text() for label in labels]
-    page.goto(tensorboard.page(run="amp", view="efficiency"))
-    network = page.get_by_role("region", name="Whole Network").locator(".rate-meter")
-    expect(network).to_have_count(len(labels))
-    assert [network.filter(has_text=label).inner_text() for label in labels] == here
-    # The colour of Tensor Cores is theirs alone.
-    bars = network.locator(".rate-track > span")
-    colours = bars.evaluate_all("bars => bars.map((bar) => getComputedStyle(bar).backgroundColor)")
-    assert len(set(colours[1:])) == 1
-    assert colours[0] != colours[1]
+    expect(page.get_by_role("region", name="GPU Utilization")).to_contain_text(
+        "Compute capability 8.0 · 108 SMs · 39.6\u00a0GiB of memory · 1.70\u00a0GiB in use at the peak"
+    )
+    table = page.get_by_role("region", name="GPUs", exact=True)
+    expect(table).to_have_count(0)
+    page.get_by_text("GPUs as a table").click()
+    expect(table.get_by_role("button", name="Export")).to_be_visible()
+    expect(table.locator("tbody tr")).to_have_count(1)
 
 
 def test_what_is_of_several_iterations_says_so(page: Page, tensorboard: TensorBoard) -> None:
     """Times of a step stand beside them; what is of one iteration is no sum."""
     count = tensorboard.dashboard("amp")["performance"]["profiled_iterations"]
     assert count > 1
-    for view, names in (
-        ("ops", ["Where GPU Time Goes", "Ops by Path"]),
-        ("gpus", ["GPUs"]),
-    ):
-        page.goto(tensorboard.page(run="amp", view=view))
-        for name in names:
-            region = page.get_by_role("region", name=name, exact=True)
-            expect(region.locator(".sum-note")).to_have_text(f"per iteration, mean of {count}")
+    page.goto(tensorboard.page(run="amp", view="ops"))
+    for name in ("Where GPU Time Goes", "Ops by Path"):
+        region = page.get_by_role("region", name=name, exact=True)
+        expect(region.locator(".sum-note")).to_have_text(f"per iteration, mean of {count}")
+    page.goto(tensorboard.page(run="amp", view="gpus"))
     expect(page.locator(".headline h2")).to_contain_text(f" of {count} iterations.")
-    rates = page.get_by_role("region", name="While Kernels Run")
-    expect(rates.locator(".sum-note")).to_have_text(f"over {count} iterations")
     page.goto(tensorboard.page(run="amp", view="modules"))
     expect(page.locator(".icicle-note")).to_have_text(f"GPU time per iteration, mean of {count}")
     page.goto(tensorboard.page(run="amp", view="iterations"))

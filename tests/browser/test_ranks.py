@@ -156,8 +156,16 @@ def test_delays_are_told_of_an_iteration_as_the_sentence_tells_them(page: Page, 
     page.goto(many.page(run="job/host0", view="gpus"))
     expect(page.locator(".rank-verdict")).to_contain_text(re.compile(r"Rank 1 .* costs about 1\.\d+\sms of each"))
     expect(page.locator(".rank-bars li").nth(2).locator(".rank-delay")).to_have_text(re.compile(r"^1\.\d+$"))
-    expect(page.locator(".rank-tiles")).to_contain_text("of 3 on all ranks; shares are means of the ranks")
+    expect(page.locator(".rank-tiles")).to_contain_text(re.compile(r"of the time lost to imbalance\s*mean of 12 ranks"))
     expect(page.locator(".heat-rows")).to_contain_text("Rank 1 (this)")
+    card = page.get_by_role("article", name="Rank 1 is a straggler")
+    expect(card.locator(".finding-gain")).to_have_text(re.compile(r"^about 1\.\d+\sms\d\d\.\d\s%$"))
+    # What is noise beside the largest is told alike, in the map and in its table.
+    page.get_by_role("button", name="Table").click()
+    expect(page.locator(".heat-map td.muted").first).to_be_visible()
+    assert set(page.locator(".heat-map td.muted").all_inner_texts()) == {"0", "<0.012"}
+    assert not {"0", "<0.012"} & set(page.locator(".heat-map td:not(.muted)").all_inner_texts())
+    page.get_by_role("button", name="Table").click()
     page.get_by_text("Cost", exact=True).click()
     expect(page.get_by_role("application", name=re.compile("^Cost of 12 rows"))).to_be_visible()
 

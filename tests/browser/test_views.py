@@ -28,7 +28,12 @@ def test_the_menu_opens_every_page(page: Page, tensorboard: TensorBoard) -> None
     menu = page.get_by_role("navigation", name="Pages")
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
     expect(menu.get_by_role("link")).to_have_count(len(VIEWS))
-    titles = {"Modules": "Group Ops", "Ops": "Ops by Path", "Iterations": "Iterations", "GPUs and Ranks": "GPUs"}
+    titles = {
+        "Modules": "Group Ops",
+        "Ops": "Ops by Path",
+        "Iterations": "Iterations",
+        "GPUs and Ranks": "GPU Utilization",
+    }
     for entry, title in titles.items():
         menu.get_by_role("link", name=entry, exact=True).click()
         expect(page.get_by_role("region", name=title, exact=True)).to_be_visible()

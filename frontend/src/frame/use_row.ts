@@ -20,7 +20,7 @@ export function useRow(
     fetchTable(asked, signal),
   );
   const { data, loading } = query;
-  return { row: data?.table === table ? data.rows.find((row) => row[column] === key) : undefined, loading };
+  return { row: data?.table === table ? data.rows.find((row) => String(row[column]) === key) : undefined, loading };
 }
 
 export const numberOf = (row: Row, key: string): number | null => {

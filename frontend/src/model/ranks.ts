@@ -173,11 +173,14 @@ export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: num
 /** Of the largest: less is noise beside it, and is not told by three digits. */
 const LEAST_TOLD = 0.01;
 
-/** A time in the unit of the largest of its picture; `<0.012` of what is noise beside that. */
+/** A time in the unit of the largest of its picture; `<0.012` of what is noise beside that, as nothing is. */
 export function besideLargest(ns: number, largest: number): { text: string; isNoise: boolean } {
   const least = LEAST_TOLD * largest;
-  const isNoise = ns > 0 && ns < least;
-  return { text: `${isNoise ? "<" : ""}${inUnit(isNoise ? least : ns, columnUnit(largest))}`, isNoise };
+  const isNoise = ns < least;
+  return {
+    text: isNoise && ns > 0 ? `<${inUnit(least, columnUnit(largest))}` : inUnit(ns, columnUnit(largest)),
+    isNoise,
+  };
 }
 
 /** The rows that one of the lines of a picture shows, where there are more rows than lines. */

@@ -161,7 +161,7 @@ function GroupRates({ group, network }: { group: SelectedGroup; network: Network
   );
 }
 
-export function NetworkUse({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
+function NetworkUse({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const onUnits = data.kernel_time.tensor_core;
   const untold = (data.kernel_time.unknown.time_ns ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const all = withGraphsNs(data);
@@ -420,7 +420,7 @@ interface MeterProps {
   ofUnits?: boolean;
 }
 
-export function Meter({ label, fraction, value, instead = "", mark, tip, ofUnits = false }: MeterProps) {
+function Meter({ label, fraction, value, instead = "", mark, tip, ofUnits = false }: MeterProps) {
   const known = typeof mark === "number";
   return (
     <div class="rate-meter" data-tip={known ? `Whole network: ${formatShare(mark)}` : tip}>

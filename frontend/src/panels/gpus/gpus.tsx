@@ -1,20 +1,23 @@
 /** The GPUs of the recording: how much each was used, and what it is. */
+import { useState } from "preact/hooks";
+
 import type { DashboardResponse } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
+import { Icon } from "../../components/icon";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { DataTable } from "../../components/table/data_table";
-import { DeviceUse } from "./device_use";
 import { OverTime } from "./over_time";
-import { formatRanges } from "../../format/number";
+import { formatBytes } from "../../format/bytes";
+import { capitalized, formatCounted, formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { navigate, useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
-import { devicesInUse, whyNoKernels } from "../../model/headline";
+import { numberOf, textOf, useRow } from "../../frame/use_row";
+import { devicesInUse, hasKernels, whyNoKernels } from "../../model/headline";
 import { partKinds } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
 import { isWarmUp, segmentsOf, typicalNumbers, type BarSegment } from "../../model/step";
@@ -33,7 +36,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const { devices: all, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
   const query = useRankJob();
-  const shown = useUrl()["gpus.idle"];
+  const [listed, list] = useState(false);
   // Of one rank alone there is nothing to compare.
   const made = query.data?.job ?? null;
   const job = made !== null && made.ranks_present > 1 ? made : null;
@@ -61,7 +64,17 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   );
   const { rank, world_size: world } = data.profile;
   const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
-  const hidesIdle = idle.length > 0 && devices.length > 0 && shown !== "show";
+  const table = (
+    <DataTable
+      table="gpus"
+      name="gpus"
+      title={`GPUs${ofRank}`}
+      noun="GPUs"
+      summed
+      empty="The recording names no GPU. Nsight Systems and the PyTorch profiler write the GPUs' properties when they record CUDA activities."
+      selectable
+    />
+  );
   if (job === null && !query.loading && isOfMemory(data.profile))
     return (
       <Message title="What the GPUs did was not recorded">
@@ -93,6 +106,13 @@ export function Gpus({ data }: { data: DashboardResponse }) {
         <Panel
           title={`GPU Utilization${ofRank}`}
           walked
+          tools={
+            hasKernels(data) && (
+              <ViewLink class="more-button" to={{ view: "efficiency" }}>
+                Efficiency while kernels run <Icon name="right" />
+              </ViewLink>
+            )
+          }
           about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is the mean of the typical iterations, split like that of the Dashboard."
         >
           <ul class="gpu-bars">
@@ -134,6 +154,14 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                 <span class="gpu-share number">{formatShare(fraction)}</span>
               </li>
             ))}
+            {idle.length > 0 && (
+              <li class="muted">
+                <span class="gpu-name">
+                  {idle.length === 1 ? "GPU" : "GPUs"} {formatRanges(idle)}
+                </span>
+                <span class="gpu-without">no work {ofRank || "in this recording"}</span>
+              </li>
+            )}
             <li aria-hidden="true">
               <span class="gpu-axis">
                 {[0, 25, 50, 75, 100].map((mark) => (
@@ -155,36 +183,35 @@ export function Gpus({ data }: { data: DashboardResponse }) {
               ))}
             </ul>
           )}
-          {idle.length > 0 && (
-            <p class="muted note-below">
-              {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work ${ofRank || "in this recording"}.`}{" "}
-              {devices.length > 0 && (
-                <button
-                  type="button"
-                  class="link-button"
-                  aria-pressed={!hidesIdle}
-                  onClick={() => navigate({ "gpus.idle": hidesIdle ? "show" : null })}
-                >
-                  {hidesIdle ? "List them, too" : "List those in use only"}
-                </button>
-              )}
-            </p>
-          )}
+          {devices.length === 1 && <Facts data={data} id={devices[0]?.device_id ?? null} />}
         </Panel>
       )}
-      {job === null && devices.length > 0 && <DeviceUse data={data} />}
       {job === null && diagnosis !== null && <OverTime diagnosis={diagnosis} devices={devices} />}
-      <DataTable
-        table="gpus"
-        name="gpus"
-        title={`GPUs${ofRank}`}
-        noun="GPUs"
-        summed
-        rows={hidesIdle ? devices.length : all.length}
-        {...(hidesIdle ? { only: { in_use: "yes" } } : {})}
-        empty="The recording names no GPU. Nsight Systems and the PyTorch profiler write the GPUs' properties when they record CUDA activities."
-        selectable
-      />
+      {devices.length !== 1 ? (
+        table
+      ) : (
+        // What it tells of the only one in use stands above.
+        <details class="twin" onToggle={(event) => list(event.currentTarget.open)}>
+          <summary>GPUs{ofRank} as a table</summary>
+          {listed && table}
+        </details>
+      )}
     </div>
   );
+}
+
+/** What a GPU is, in a line: of several, their table tells it. */
+function Facts({ data: { memory }, id }: { data: DashboardResponse; id: number | null }) {
+  const { row = {} } = useRow("gpus", "device_id", String(id ?? ""));
+  const capability = textOf(row, "compute_capability");
+  const processors = numberOf(row, "sm_count");
+  const bytes = numberOf(row, "memory_bytes");
+  const isUsed = memory !== null && !memory.relative && memory.device === String(id);
+  const facts = [
+    capability && `compute capability ${capability}`,
+    processors === null ? "" : formatCounted(processors, "SM"),
+    bytes === null ? "" : `${formatBytes(bytes)} of memory`,
+    isUsed ? `${formatBytes(memory.peak_bytes)} in use at the peak` : "",
+  ].filter(Boolean);
+  return facts.length > 0 && <p class="muted note-below">{capitalized(facts.join(" · "))}</p>;
 }

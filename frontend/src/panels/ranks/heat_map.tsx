@@ -131,13 +131,25 @@ function Cells({ job, cells, measure, sort, table }: CellsProps) {
     const description = Number.isNaN(value) ? "not recorded" : readableAndExact(value);
     return `${rankLabel(job, rank)}${ranks}, iteration ${number}: ${description}`;
   };
-  const shown = { job, cells, values, rows, top, count: all.length };
-  if (table) return <HeatTable {...shown} />;
-  return <Picture {...shown} measure={measure} facets={facets} text={text} />;
+  const scale = useMemo(() => {
+    const { columns } = cells;
+    const seen = rows.flatMap((row) => [...values.subarray(row * columns, (row + 1) * columns)]);
+    return scaleOf(seen, measure !== "duration" && measure !== "compute");
+  }, [values, rows, cells, measure]);
+  const shown = { job, cells, values, rows, top, count: all.length, largest: scale?.high ?? 0 };
+  const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
+  return (
+    <div class="heat-map">
+      <p class="heat-head">{scale === null ? name : `${name} (${columnUnit(scale.high).name})`}</p>
+      {table ? <HeatTable {...shown} /> : <Picture {...shown} scale={scale} name={name} facets={facets} text={text} />}
+    </div>
+  );
 }
 
 interface PictureProps extends Shown {
-  measure: Measure;
+  scale: ReturnType<typeof scaleOf>;
+  /** Of the measure. */
+  name: string;
   /** The host or stage of each row, where they are sorted by it. */
   facets: readonly string[];
   text: (cell: Cell) => string;
@@ -154,7 +166,7 @@ interface Drag {
   moved: readonly [across: number, down: number];
 }
 
-function Picture({ job, cells, measure, values, rows, top, count, facets, text }: PictureProps) {
+function Picture({ job, cells, scale, name, values, rows, top, count, facets, text }: PictureProps) {
   const theme = useContext(ThemeContext);
   const [measureWidth, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -188,10 +200,6 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
   const [dragTop, dragBottom] = dragged?.places ?? [-1, -1];
   const [dragLeft, dragRight] = dragged?.columns ?? [-1, -1];
   const isDragged = dragTop >= 0 || dragLeft >= 0;
-  const scale = useMemo(() => {
-    const seen = rows.flatMap((row) => [...values.subarray(row * columns, (row + 1) * columns)]);
-    return scaleOf(seen, measure !== "duration" && measure !== "compute");
-  }, [values, rows, columns, measure]);
   const { low, high } = scale ?? { low: 0, high: 0 };
   const inner = Math.max(width - LABELS, 50);
   const cell = rowHeight(rows.length);
@@ -280,15 +288,13 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
   const description = active === null ? "" : text(active);
   // As wide as its column, each has room for its number.
   const each = cells.iterations === 1 && inner / columns >= EACH_LABEL;
-  const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
   const named = rows.findIndex((row) => job.ranks.rank[row * cells.ranks] === job.verdict.rank);
   const names = rows.map((row) => {
     const rank = job.ranks.rank[row * cells.ranks] ?? 0;
     return `${rankLabel(job, rank)}${rank === job.rank && job.knows_ranks && cells.ranks === 1 ? " (this)" : ""}`;
   });
   return (
-    <div class="heat-map" ref={measureWidth}>
-      <p class="heat-head">{scale === null ? name : `${name} (${columnUnit(high).name})`}</p>
+    <div ref={measureWidth}>
       <div class="heat-body" style={{ height: `${height}px` }}>
         <ol class="heat-rows" style={{ width: `${LABELS}px` }} aria-hidden="true">
           {labelsOf(facets, names, Math.ceil(LABEL_HEIGHT / cell), named < 0 ? null : named).map(

@@ -1,16 +1,13 @@
 /** The cells of a heat map as a table. */
 import { UNKNOWN } from "../../format/number";
-import { columnUnit } from "../../format/time";
-import { withUnit } from "../../format/unit";
-import { scaleOf } from "../../model/ranks";
+import { besideLargest } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 import { ShownPart, type Shown } from "./shown_part";
 
 const MOST_TABLE = 200;
 
-export function HeatTable({ job, cells, values, rows, count }: Shown) {
+export function HeatTable({ job, cells, values, rows, count, largest }: Shown) {
   const columns = Math.min(cells.columns, 30);
-  const unit = columnUnit(scaleOf(values, true)?.high ?? 0);
   return (
     <div class="rank-table-frame">
       <ShownPart job={job} cells={cells} rows={rows} count={count} />
@@ -34,9 +31,10 @@ export function HeatTable({ job, cells, values, rows, count }: Shown) {
               </th>
               {Array.from({ length: columns }, (_, column) => {
                 const value = values[row * cells.columns + column] ?? NaN;
+                const { text, isNoise } = besideLargest(value, largest);
                 return (
-                  <td key={column} class="number">
-                    {Number.isNaN(value) ? UNKNOWN : withUnit(value, unit)}
+                  <td key={column} class={isNoise ? "number muted" : "number"}>
+                    {Number.isNaN(value) ? UNKNOWN : text}
                   </td>
                 );
               })}

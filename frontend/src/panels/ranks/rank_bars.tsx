@@ -113,6 +113,7 @@ function Bars({ job, rows, way, longest }: BarsProps) {
         const window = meanOf(job, row, "window_ns") ?? 0;
         const whole = way === "share" ? window : longest;
         const delay = delays[row] ?? null;
+        const { text, isNoise } = besideLargest(delay ?? NaN, most);
         return (
           <li key={rank} class={rank === job.rank ? "rank-here" : rank === job.verdict.rank ? "rank-named" : undefined}>
             <span class="rank-name">
@@ -144,11 +145,11 @@ function Bars({ job, rows, way, longest }: BarsProps) {
               </span>
             )}
             <span
-              class="number rank-delay bar-cell"
+              class={`number rank-delay bar-cell ${isNoise ? "muted" : ""}`}
               style={{ "--bar": (delay ?? 0) / most }}
               data-tip={delay === null ? undefined : `In all: ${readableAndExact(job.ranks.own_delay_ns[row] ?? null)}`}
             >
-              {delay === null ? UNKNOWN : besideLargest(delay, most).text}
+              {delay === null ? UNKNOWN : text}
             </span>
           </li>
         );

@@ -1,5 +1,6 @@
 /** One job of many ranks: who costs time, where it shows, and what was left out. */
 import type { RankJob } from "../../api/types";
+import { FindingGain } from "../../components/finding_gain";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
@@ -29,10 +30,10 @@ export function Ranks({ job, marked }: RanksProps) {
     <>
       <Verdict job={job} marked={marked} />
       <Tiles job={job} marked={marked} />
-      <Findings job={job} marked={marked} />
-      {/* Of one iteration, the bars below say all that its column would. */}
-      {job.iterations > 1 && <HeatMap job={job} />}
       <RankBars job={job} marked={marked} />
+      {/* Of one iteration, the bars say all that its column would. */}
+      {job.iterations > 1 && <HeatMap job={job} />}
+      <Findings job={job} marked={marked} />
       <Collectives job={job} />
       <div class="rank-pair">
         <Matrix job={job} />
@@ -109,32 +110,41 @@ function Verdict({ job, marked }: RanksProps) {
 
 /** What to change; the first finding repeats the verdict, of which only its advice is shown. */
 function Findings({ job, marked }: RanksProps) {
-  const { verdict } = job;
+  const { verdict, findings, median_iteration_ns: whole } = job;
   const [next] = verdict.runners_up;
-  if (job.findings.length === 0) return null;
+  if (findings.length === 0) return null;
   return (
-    <Panel title="What to Change">
-      <ul class="rank-findings">
-        {job.findings.map(({ id, rule, title, text, gain_ns: gain }) => (
-          <li key={id}>
-            <strong>{title}.</strong> {typeset(text.replace(verdict.sentence, "").trim())}
-            {gain !== null && gain > 0 && (
-              <span class="muted">
-                {" "}
-                {/* All that compute could hide is the most, as the own findings of a rank say. */}
-                {typeset(
-                  `Could gain ${rule === "exposed_communication" ? "up to" : "about"} ${formatDuration(gain)} of ${marked ? "an iteration" : "the recording"}`,
-                )}
-                {rule === "straggler" &&
-                  next !== undefined &&
-                  `, more once ${rankLabel(job, next.rank).toLowerCase()} is faster, too`}
-                .
-              </span>
+    <section class="findings">
+      <h2 class="findings-part">What to Change</h2>
+      {findings.map(({ id, rule, title, text, gain_ns: gain }) => {
+        // All that compute could hide is the most, as the own findings of a rank say.
+        const most = rule === "exposed_communication";
+        return (
+          <article key={id} class="panel finding" aria-label={title}>
+            {gain !== null && gain > 0 ? (
+              <FindingGain
+                low={most ? 0 : (shareOf(gain, whole) ?? 0)}
+                high={shareOf(gain, whole) ?? 0}
+                time={`${most ? "up to" : "about"} ${formatDuration(gain)}`}
+                share={formatShare(shareOf(gain, whole))}
+                of={marked ? "the iteration" : "the recording"}
+              />
+            ) : (
+              <span />
             )}
-          </li>
-        ))}
-      </ul>
-    </Panel>
+            <div class="finding-text">
+              <header class="finding-head">
+                <h2>{title}</h2>
+              </header>
+              <p>{typeset(text.replace(verdict.sentence, "").trim())}</p>
+              {rule === "straggler" && next !== undefined && (
+                <p class="muted">More once {rankLabel(job, next.rank).toLowerCase()} is faster, too.</p>
+              )}
+            </div>
+          </article>
+        );
+      })}
+    </section>
   );
 }
 
@@ -143,19 +153,18 @@ function Tiles({ job, marked }: RanksProps) {
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
   const several = job.iterations > 1;
+  const mean = `mean of ${formatCounted(job.ranks_present, "rank")}`;
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
       name: several ? "median iteration" : marked ? "the iteration" : "recorded",
-      about: several
-        ? `of ${formatCount(job.iterations)} on all ranks; shares are means of the ranks`
-        : "median of the ranks; shares are means",
+      about: several ? `of ${formatCount(job.iterations)} on all ranks` : "median of the ranks",
       tip: readableAndExact(job.median_iteration_ns),
     },
     {
       value: formatShare(exposed),
-      name: "exposed communication",
-      about: `of the time${
+      name: "of the time in exposed communication",
+      about: `${mean}${
         wait === null
           ? ""
           : `: ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}, the rest waiting`
@@ -164,8 +173,8 @@ function Tiles({ job, marked }: RanksProps) {
     },
     {
       value: formatShare(wait),
-      name: "lost to imbalance",
-      about: "of the time: waiting for others",
+      name: "of the time lost to imbalance",
+      about: `${mean}: waiting for others`,
       tip: "Waiting for ranks that come later, while nothing is computed, by the time of the iterations.",
     },
   ];

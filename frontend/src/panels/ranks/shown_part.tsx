@@ -17,10 +17,12 @@ export interface Shown {
   top: number;
   /** How many there are. */
   count: number;
+  /** The largest value of those that are shown, in ns. */
+  largest: number;
 }
 
 /** What is shown, of what; nothing where all is. */
-export function ShownPart({ job, cells, rows, count }: Omit<Shown, "values" | "top">) {
+export function ShownPart({ job, cells, rows, count }: Omit<Shown, "values" | "top" | "largest">) {
   const of = job.iterations_by_number.iteration.length;
   const iterations = Math.min(cells.columns * cells.iterations, of - cells.first);
   const parts = [

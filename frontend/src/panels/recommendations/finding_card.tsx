@@ -5,6 +5,7 @@ import { PlainHead, atRight } from "../../components/plain_head";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
 import { MomentLinks, MomentStrip } from "../../components/timeline/moment_strip";
 import { CopyButton } from "../../components/copy_button";
+import { FindingGain } from "../../components/finding_gain";
 import { ExternalLink } from "../../components/external_link";
 import { Breakable, Sentence } from "../../components/sentence";
 import { TimeIn, WrappingPath } from "../../components/value";
@@ -192,20 +193,15 @@ function Gain({ finding, whole, unit }: { finding: DiagnosedFinding; whole: stri
     );
   }
   const time = gainTime({ low_ns: low, high_ns: high }, unit);
-  const share = rangeText(formatShare(gain.share_low), formatShare(gain.share_high));
   return (
-    <div class="finding-gain">
-      <WhiskerBar
-        low={gain.share_low ?? 0}
-        high={gain.share_high ?? 0}
-        label={`Could gain ${time}, ${share} of ${whole}`}
-        to={to}
-      />
-      <strong>
-        <Sentence text={time} />
-      </strong>
-      <span class="muted">{share}</span>
-    </div>
+    <FindingGain
+      low={gain.share_low ?? 0}
+      high={gain.share_high ?? 0}
+      time={time}
+      share={rangeText(formatShare(gain.share_low), formatShare(gain.share_high))}
+      of={whole}
+      to={to}
+    />
   );
 }
 
