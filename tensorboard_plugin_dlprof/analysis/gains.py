@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
 from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.headline import limiting
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.units import percentage, short_duration, short_range
 
 MOST_TIMES: Final = 3
@@ -58,7 +59,8 @@ def about_kernels(
     The gain is that of the GPU with most of the time, and never more than this time. Kernels that run during
     collectives are assumed to gain nothing, because the collectives take their time all the same; so are those after
     which the GPU waits for a host that does not wait for it. Those that are not launched any more gain there what
-    the host takes to launch them, where launching is what limits, but no more than their own time.
+    the host takes to launch them, but no more than their own time, where launching is what limits; at most that where
+    anything else does, which need not be on the thread that launches.
 
     Args:
         signals: Remembers of which kernels was spoken.
@@ -97,14 +99,17 @@ def about_kernels(
         claims = {pool: (low * (1 - lost), high * (1 - lost)) for pool, (low, high) in claims.items()}
         launches = ""
         if fewer and limit is Part.LAUNCHING:
-            spared = (
-                float((np.minimum(signals.launching_ns, signals.duration) * signals.lost_shares)[selected].sum())
-                / total
-            )
+            spared = _spared(signals, selected, np.minimum(signals.launching_ns, signals.duration)) / total
             most = signals.pools[Pool.LAUNCH]
             claims[Pool.LAUNCH] = (min(spared * low_ns, most), min(spared * all_ns, most))
-            launches = ", and fewer ones what the host takes for them"
-        if all_ns >= least > sum(high for _, high in claims.values()) and lost >= _MOST_LOST:
+            launches = "; those that go gain what the host takes to launch them"
+        kept_ns = sum(high for _, high in claims.values())
+        if all_ns >= least > kept_ns and lost >= _MOST_LOST:
+            spared_ns = fewer * _spared(signals, selected, signals.launching_ns) * all_ns / total
+            if spared_ns >= least:
+                told = f"at most {short_duration(signals.per_iteration(spared_ns))}, which the host takes for launches "
+                told += f"that could go; shorter kernels alone gain nothing while {limits}."
+                return {**fields, "cannot_tell": told}
             return {
                 **fields,
                 "cannot_tell": f"{NONE_YET}{limits}: kernels get {shorter} shorter, but after {percentage(lost)} of "
@@ -114,7 +119,7 @@ def about_kernels(
             f" After {percentage(lost)} of these kernels' time the GPU waits for the host, which launches no sooner: "
             f"there shorter ones are taken to gain nothing{launches}."
         )
-        if 1 - lost < _LEAST_KEPT:
+        if kept_ns < _LEAST_KEPT * all_ns:
             fields["beside"] = f"Kernels get {shorter} shorter, but {limits}."
     elif isnan(lost) and signals.busy_while_active_fraction < 0.9:
         reasoning += (
@@ -124,8 +129,13 @@ def about_kernels(
     gain = wall_gain(signals, claims, reasoning)
     if MIN_GAIN_FRACTION * signals.iteration_ns <= gain.high_ns and gain.high_ns > MOST_TIMES * gain.low_ns:
         ends = f"between {short_duration(gain.low_ns)} and {short_duration(gain.high_ns)}"
-        return {**fields, "cannot_tell": cannot_tell or f"It is {ends}, which is too wide a range to be of use."}
+        return {**fields, "cannot_tell": cannot_tell or f"{ends}, which is too wide a range to be of use."}
     return {**fields, "gain": gain}
+
+
+def _spared(signals: Signals, selected: Bools, host_ns: Int64s) -> float:
+    """The time (ns) of a host for what it launches before the GPU waits for it, over all iterations."""
+    return float((host_ns * signals.lost_shares)[selected].sum())
 
 
 def about_span(signals: Signals, selected: Bools, span_ns: float, saved: Claims, reasoning: str) -> dict[str, Any]:

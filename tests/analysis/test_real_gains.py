@@ -43,12 +43,14 @@ def test_shorter_kernels_gain_nothing_where_the_gpu_waits_for_a_host_that_never_
 
 
 @pytest.mark.parametrize("pattern", ["torch/v100_resnet50_memory/*.gz", "torch/v100_resnet50_oldest/*.gz"])
-def test_fewer_kernels_gain_nothing_where_the_data_loader_limits(pattern: str) -> None:
-    """A replay with shorter kernels tells no gain at all, for whatever reason they are shorter."""
+def test_fewer_kernels_gain_at_most_what_the_host_takes_for_them_where_the_data_loader_limits(pattern: str) -> None:
+    """It loads on the thread that launches. A replay of the first without 0.85 of these kernels gains 4.9 ms if the
+    host saves their calls alone, 31 ms if it saves all from one launch to the next; with shorter ones, nothing."""
     (source,) = shared_data().glob(pattern)
     gain = _gain(source, "fusion_detector")
     assert gain["low_ns"] is None
-    assert gain["cannot_tell"].startswith(f"{NONE_YET}the data loader limits: kernels get ")
+    assert gain["cannot_tell"].startswith("at most 32.")
+    assert gain["cannot_tell"].endswith(" nothing while the data loader limits.")
 
 
 def test_fewer_kernels_gain_their_launches_where_launching_limits() -> None:
@@ -56,7 +58,7 @@ def test_fewer_kernels_gain_their_launches_where_launching_limits() -> None:
     (source,) = shared_data().glob("nsight/h100_2gpu_torchrun_nccl/*.sqlite")
     finding = _finding(source, "fusion_detector")
     assert 0.6 * 0.3 * finding["time_ns"] < finding["gain"]["low_ns"] < 0.3 * finding["time_ns"]
-    assert "what the host takes for them" in finding["gain"]["how"]
+    assert "what the host takes to launch them" in finding["gain"]["how"]
 
 
 @pytest.mark.parametrize("pattern", ["torch/v100_resnet_ns_times/*.gz", "torch/t4_vgg16_minimal/*.json"])
