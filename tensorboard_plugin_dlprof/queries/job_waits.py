@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.queries import job
 
 
 def with_known_waits(con: sqlite3.Connection, rank: int, diagnosis: Mapping[str, Any]) -> dict[str, Any]:
-    """The diagnosis of a rank with what its job tells of the gain of hiding communication.
+    """The diagnosis of a rank with what its job tells: of the gain of hiding communication, and ``job_findings``.
 
     Args:
         con: to the database of the job.
@@ -28,7 +28,8 @@ def with_known_waits(con: sqlite3.Connection, rank: int, diagnosis: Mapping[str,
         position for position in range(typical["start"], typical["stop"] + 1) if position not in left_out
     ]
     waits = _of_iterations(con, rank, positions, len(diagnosis["iterations"])) if diagnosis["marked"] else None
-    return without_waits(diagnosis, wait_fraction(con, rank) if waits is None else waits)
+    told = without_waits(diagnosis, wait_fraction(con, rank) if waits is None else waits)
+    return {**told, "job_findings": job.findings(con)}
 
 
 def wait_fraction(con: sqlite3.Connection, rank: int) -> float | None:

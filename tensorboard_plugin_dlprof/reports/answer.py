@@ -167,6 +167,21 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
 
 
+def of_job(diagnosis: Diagnosis) -> str:
+    """What the job of a rank tells to change, as GPUs and Ranks has it."""
+    whole = "an iteration" if diagnosis["marked"] else "the recording"
+    items = ""
+    for finding in diagnosis.get("job_findings", ()):
+        most = "up to" if finding["rule"] == "exposed_communication" else "about"
+        gain = f" Could gain {most} {short_duration(finding['gain_ns'])} of {whole}." if finding["gain_ns"] else ""
+        items += f"<li><strong>{escape(finding['title'])}.</strong> {typeset(finding['text'] + gain)}</li>"
+    return (
+        section("Across ranks", "From the recordings of all ranks, as on GPUs and Ranks.", f"<ul>{items}</ul>")
+        if items
+        else ""
+    )
+
+
 def _read_more(finding: Mapping[str, Any]) -> str:
     """Where the documentation tells more, as on Recommendations."""
     link = str(finding.get("link") or "")
@@ -204,7 +219,10 @@ def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
         named = ", ".join(f"{row['label']} {short_duration(row['wall_ns'])}" for row in cut[:MOST_NAMED])
         note += f" Cut at {short_duration(most)}: {named}{', and others' if len(cut) > MOST_NAMED else ''}."
     names = [f"{row['label']}{'' if row['typical'] else ', left out'}" for row in rows]
-    yield section("Iterations", note, durations(names, all_walls, stacks, most))
+    mine = [row["devices"][device]["parts"] for row in rows if device in row["devices"]]
+    parts = _shown({part: sum(each[part] for each in mine) for part in NAMES}, unit)
+    colours = keys([(colour, what, "") for what, colour, _ in parts])
+    yield section("Iterations", note, durations(names, all_walls, stacks, most) + colours)
 
 
 def longest_shown(walls_ns: Sequence[int]) -> int:

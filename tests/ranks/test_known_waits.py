@@ -102,7 +102,13 @@ def test_the_gain_is_the_same_everywhere_and_follows_the_job(
     database = made_in(logs / "run").database
     known = gains()
     assert known[0] < 0.7 * unknown[0]
-    assert "<h1>run/host0, rank 0 of 8</h1>" in (tmp_path / "dlprof_reports.html").read_text()
+    text = (tmp_path / "dlprof_reports.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "<h1>run/host0, rank 0 of 8</h1>" in text
+    assert main(["distributed", str(logs / "run"), "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert told == server.get(f"/diagnosis?profile={profile}").json["job_findings"]
+    assert told[0]["rule"] == "straggler"
+    assert f"<strong>{told[0]['title']}.</strong> {told[0]['text']} Could gain about " in text
     assert not known[1]
     with dlprof.open(rank) as opened:
         (table,) = opened.write_reports(tmp_path, reports="expert_systems", force=True)

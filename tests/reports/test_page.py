@@ -142,6 +142,8 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     assert text.count(f" in {result['mean']['iterations']} iterations") == 2, "what is a sum says so"
     left_out = set(re.findall(r"<title>([^<]*), left out of the means: ", text))
     assert left_out == {each["label"] for each in result["iterations"] if not each["typical"]}
+    legend = text[text.index("Duration of the iterations") :].partition("<ul class=keys>")[2].partition("</ul>")[0]
+    assert "Queued" in legend, "colours have names"
     wall, (mean,) = result["mean"]["wall_ns"], result["mean"]["devices"].values()
     assert f"<dt>Iteration time</dt><dd>{short_duration(wall)}</dd>" in text
     computing = sum(mean["parts"][part] for part in ("compute_tensor", "compute_other", "compute_unknown"))
@@ -450,8 +452,8 @@ def test_a_memory_snapshot_is_told_by_what_holds_its_peak(tmp_path: Path) -> Non
     assert 'aria-label="Memory of GPU 0 by category"' in text
 
 
-def test_a_report_is_titled_by_the_folder_and_rank(tmp_path: Path) -> None:
-    """By which people know it; the file, which tools name, stands below."""
+def test_a_report_is_titled_by_the_folder_and_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By which people know it: as from the folder that they are in; the file, which tools name, stands below."""
     folder = tmp_path / "tp2 <run>"
     folder.mkdir()
     source = next(samples.DATA.rglob("generated-transformer-bf16-rank0.pt.trace.json.gz"))
@@ -464,3 +466,7 @@ def test_a_report_is_titled_by_the_folder_and_rank(tmp_path: Path) -> None:
     links = [value or "" for name, value in Page(text).attributes if name == "href"]
     assert any(link.startswith("https://pytorch.org/") for link in links), "as on Recommendations"
     assert all(link.startswith(("https://", "#")) for link in links)
+    monkeypatch.chdir(tmp_path.parent)
+    assert main(["reports", "--formats", "html", "--output_path", "there", str(database)]) == 0
+    text = Path("there", "dlprof_reports.html").read_text(encoding="utf-8")
+    assert f"<h1>{tmp_path.name}/tp2 &lt;run&gt;, rank 0 of 2</h1>" in text

@@ -563,6 +563,7 @@ export interface Diagnosis {
   host_bound: boolean;
   headline: string;
   findings: DiagnosedFinding[];
+  job_findings?: JobFinding[];
 }
 
 /** One op on the roofline. */

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tensorboard_plugin_dlprof.cli.answers.job import JobFinding
 from tensorboard_plugin_dlprof.cli.answers.units import Fraction, Ns
 
 DeviceId = Annotated[str, Meta(description="number of a GPU")]
@@ -217,3 +218,4 @@ class Diagnosis(Struct):
     host_bound: bool
     headline: str
     findings: list[Finding]
+    job_findings: list[JobFinding] | UnsetType = UNSET
