@@ -4,7 +4,7 @@ import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
 import type { TreeRow } from "./tree_row";
 import { communicates } from "./tree_values";
-import { COLOURS } from "./resources";
+import { COLOURS, PANEL_BACKGROUND } from "./resources";
 import {
   boundInWords,
   boundOf,
@@ -14,6 +14,7 @@ import {
   STEP_KEYS,
   stepColours,
   withoutKernels,
+  type Step,
 } from "./shades";
 
 const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: true, visible: null });
@@ -27,8 +28,8 @@ const rowAt = (key: string): TreeRow => {
 it("colours a row by each question", () => {
   const all = colourings("Tensor Core", true, true);
   const of = (key: string) => Object.values(all).map((colouring) => colouring.of(rowAt(key)));
-  expect(of("/")).toEqual(["mid", "cool", "gainMid", "gainMid"]);
-  expect(of("/Net/Layer[0]~/")).toEqual(["high", "cool", "gainMid", "gainMid"]);
+  expect(of("/")).toEqual(["mid", "memory", "gainMid", "hostMid"]);
+  expect(of("/Net/Layer[0]~/")).toEqual(["high", "memory", "gainMid", "hostMid"]);
   expect(of("/Net/Head/")[0]).toBe("keptOff");
   expect(boundOf(rowAt("/"))).toBe("memory");
   expect(Object.keys(colourings("Tensor Core", false, false))).toEqual(["cores", "host"]);
@@ -92,6 +93,12 @@ it("the steps of a question differ in lightness, so that no colour vision is nee
           if (!ofClasses.has(one) || !ofClasses.has(other)) expect(contrast(one, other)).toBeGreaterThan(1.5);
     }
   }
+});
+
+it("on a dark page what is well is no brighter than what could be better", () => {
+  const brightness = (step: Step): number => contrast(stepColours(step, "dark").fill, PANEL_BACKGROUND.dark);
+  expect(brightness("high")).toBeLessThan(brightness("keptOff"));
+  expect(brightness("gainLow")).toBeLessThan(brightness("gainHigh"));
 });
 
 it("collectives that run on the CPU are communication, and other ops there what they could be", () => {

@@ -13,28 +13,36 @@ import {
   ratedShare,
   tensorCoreShare,
 } from "./tree_values";
-import { COLOURS, KEPT_OFF, type Colours } from "./resources";
+import { COLOURS, GAIN, KEPT_OFF, type ColourClass, type Colours } from "./resources";
+
+/** The fill of a class of time as on every page, with the text that is read on it. */
+const ofClass = (name: ColourClass, onLight: string) =>
+  ({ light: [COLOURS[name].light, onLight], dark: [COLOURS[name].dark, "#111111"] }) as const;
 
 /**
  * Fill and text of each step; text on it has a contrast of at least 4.5 to 1. What could be on matrix units and is not at all has the
- * colour that it has on every page; of the greens, more is nearer to that of Tensor Cores, which stands out most in either theme.
+ * colour that it has on every page, and in the dark theme nothing that is well is brighter.
  */
 const STEPS = {
-  none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#55575d", "#ffffff"] },
-  keptOff: { light: [COLOURS[KEPT_OFF].light, "#1f1f1f"], dark: [COLOURS[KEPT_OFF].dark, "#111111"] },
+  none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#47494f", "#ffffff"] },
+  keptOff: ofClass(KEPT_OFF, "#1f1f1f"),
   eligible: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#276430", "#ffffff"] },
-  mid: { light: ["#93d3a4", "#1f1f1f"], dark: ["#418d4f", "#111111"] },
-  high: { light: ["#1c4e20", "#ffffff"], dark: ["#c9f6ce", "#111111"] },
-  communication: { light: [COLOURS.communication.light, "#ffffff"], dark: [COLOURS.communication.dark, "#111111"] },
-  cool: { light: ["#b5cff5", "#1f1f1f"], dark: ["#2c4a78", "#ffffff"] },
-  warm: { light: ["#7a3b06", "#ffffff"], dark: ["#ffc38a", "#111111"] },
+  mid: { light: ["#7cc68f", "#1f1f1f"], dark: ["#205a2c", "#ffffff"] },
+  high: { light: [COLOURS.tensor_core.light, "#ffffff"], dark: ["#3b8c49", "#111111"] },
+  memory: ofClass("io", "#ffffff"),
+  compute: ofClass("other_kernel", "#1f1f1f"),
+  latency: ofClass("cpu", "#1f1f1f"),
+  communication: ofClass("communication", "#ffffff"),
   muchLess: { light: ["#1558a8", "#ffffff"], dark: ["#8ab8ff", "#111111"] },
   less: { light: ["#b5cff5", "#1f1f1f"], dark: ["#2c4a78", "#ffffff"] },
   more: { light: ["#fbd3b0", "#1f1f1f"], dark: ["#6b3f16", "#ffffff"] },
   muchMore: { light: ["#b04c00", "#ffffff"], dark: ["#ffab66", "#111111"] },
-  gainLow: { light: ["#fde3c8", "#1f1f1f"], dark: ["#5e4125", "#ffffff"] },
-  gainMid: { light: ["#f09b4d", "#1f1f1f"], dark: ["#d98a40", "#111111"] },
-  gainHigh: { light: ["#8f3b00", "#ffffff"], dark: ["#ffd3a6", "#111111"] },
+  gainLow: { light: ["#bcd3e6", "#1f1f1f"], dark: ["#36506a", "#ffffff"] },
+  gainMid: { light: ["#6d93b3", "#1f1f1f"], dark: ["#7d9db5", "#111111"] },
+  gainHigh: { light: [GAIN.low.light, "#ffffff"], dark: [GAIN.low.dark, "#111111"] },
+  hostLow: { light: ["#fde3c8", "#1f1f1f"], dark: ["#5e4125", "#ffffff"] },
+  hostMid: { light: ["#f09b4d", "#1f1f1f"], dark: ["#d98a40", "#111111"] },
+  hostHigh: { light: ["#8f3b00", "#ffffff"], dark: ["#ffd3a6", "#111111"] },
 } as const satisfies Record<string, Record<keyof Colours, readonly [fill: string, text: string]>>;
 
 export type Step = keyof typeof STEPS;
@@ -101,15 +109,15 @@ export function colourings(
             label: "Bound by",
             about: "What limits most of the kernel time",
             legend: [
-              ["none", "not known, or latency"],
-              ["cool", "memory, or caches"],
-              ["warm", "compute"],
+              ["none", "not known"],
+              ["memory", "memory, or caches"],
+              ["compute", "compute"],
+              ["latency", "latency"],
               ...(communicates ? ([["communication", "communication"]] as const) : []),
             ],
             of: (row) => {
-              const bound = boundOf(row);
-              if (bound === "communication") return bound;
-              return bound === "memory" || bound === "caches" ? "cool" : bound === "compute" ? "warm" : "none";
+              const bound = boundOf(row) || "none";
+              return bound === "caches" ? "memory" : bound;
             },
           },
           gain: {
@@ -135,14 +143,14 @@ export function colourings(
       about: "CPU time over GPU time: where it is more, the GPU is likely to wait for launches",
       legend: [
         ["none", "no GPU time"],
-        ["gainLow", "less than GPU time"],
-        ["gainMid", "to 3 times as much"],
-        ["gainHigh", "more"],
+        ["hostLow", "less than GPU time"],
+        ["hostMid", "to 3 times as much"],
+        ["hostHigh", "more"],
       ],
       of: ({ values }) => {
         if (values.gpu_time_ns === 0) return "none";
         const ratio = values.cpu_time_ns / values.gpu_time_ns;
-        return ratio < 1 ? "gainLow" : ratio <= 3 ? "gainMid" : "gainHigh";
+        return ratio < 1 ? "hostLow" : ratio <= 3 ? "hostMid" : "hostHigh";
       },
     },
   };
