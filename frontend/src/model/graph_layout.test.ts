@@ -11,6 +11,7 @@ import {
   layOut,
   NODE,
   scaled,
+  SMALLEST,
   whole,
   type Graph,
 } from "./graph_layout";
@@ -94,6 +95,13 @@ describe("its place", () => {
     expect(isWhole(tall, fitted(tall, 300, 200), 300, 200)).toBe(true);
   });
 
+  it("is smaller still where the user opened what is shown, as far as its boxes hold names", () => {
+    const tall = { ...small, height: 400 };
+    expect(fitted(tall, 300, 200).scale).toBe(1);
+    expect(fitted(tall, 300, 200, SMALLEST)).toEqual(whole(tall, 300, 200));
+    expect(fitted({ ...small, height: 100_000 }, 300, 200, SMALLEST).scale).toBe(1);
+  });
+
   it("stays readable where it does not", () => {
     expect(fitted({ ...small, height: 100_000 }, 300, 200).scale).toBe(1);
     expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.84);
@@ -142,14 +150,15 @@ it("says without work of a GPU which ops could use the units", () => {
   expect(said).toEqual([["/", "eligible", "3 eligible"]]);
 });
 
-it("makes all boxes as wide as the longest name, where there is room", () => {
+it("makes the boxes of a level as wide as its longest name, where there is room", () => {
   const long = (row: { name: string }) => (row.name === "Net" ? 400 : 100);
   const lay = (wide: (row: { name: string }) => number, room: number) => layOut(rows, () => true, none, wide, room);
-  const widths = (of: Graph) => [...new Set(of.nodes.map(({ width }) => width))];
-  expect(widths(lay(long, 3_000))).toEqual([400]);
-  expect(widths(lay(() => 10_000, 10_000))).toEqual([NODE.widest]);
-  const room = 0.84 * (4 * 200 + 40 * 3);
-  expect(widths(lay(long, room))[0]).toBeCloseTo(200, -1);
+  const widths = (of: Graph) => [1, 2, 3, 4].map((at) => of.nodes.find(({ row }) => row.depth === at)?.width);
+  const { narrowest: least, widest } = NODE;
+  expect(widths(lay(long, 3_000))).toEqual([least, 400, least, least]);
+  expect(widths(lay(() => 10_000, 10_000))).toEqual([widest, widest, widest, widest]);
+  const room = 0.84 * (3 * least + 200 + 40 * 3);
+  expect(widths(lay(long, room))).toEqual([least, 200, least, least]);
   expect(lay(long, room).width * 0.84).toBeLessThanOrEqual(room);
 });
 

@@ -8,7 +8,7 @@ export interface GraphNode {
   row: TreeRow;
   x: number;
   y: number;
-  /** The same for all, whose fills are compared. */
+  /** The same for all of a level. */
   width: number;
   open: boolean;
 }
@@ -52,7 +52,7 @@ const GAP = { least: 40, most: 150 } as const;
  * of the longest ones is the first line, and what has no room in the view is the least.
  *
  * @param isSmall what is gathered in one node with its like, below a node with more than one of them
- * @param wanted the width that the texts of a row take; all nodes are as wide as the widest, within `NODE`'s limits
+ * @param wanted the width that the texts of a row take; nodes are as wide as the widest of their level, within `NODE`'s limits
  * @param room what the drawing may take, where that does not make nodes too narrow or too wide
  */
 export function layOut(
@@ -102,19 +102,23 @@ function spread(
 ): number {
   const levels = Math.max(1, ...nodes.map(({ row }) => row.depth), ...rests.map(({ of }) => of.depth + 1));
   const gaps = Math.max(levels - 1, 1);
-  const widest = nodes.reduce((most, { row }) => Math.max(most, wanted(row)), 0);
+  const more = Array.from({ length: levels }, () => 0);
+  for (const { row } of nodes)
+    more[row.depth - 1] = Math.max(more[row.depth - 1] ?? 0, Math.min(wanted(row), NODE.widest) - NODE.narrowest);
   // What names take beyond the narrowest shrinks where all of it does not fit, drawn as small as can be read.
-  const fits = (room / LEGIBLE - gaps * GAP.least) / levels;
-  const width = Math.floor(Math.max(Math.min(widest, fits, NODE.widest), NODE.narrowest));
-  const gap = Math.min(Math.max(Math.floor((room - levels * width) / gaps), GAP.least), GAP.most);
-  for (const node of nodes) {
-    node.x = (node.row.depth - 1) * (width + gap);
-    node.width = width;
-  }
-  for (const rest of rests) {
-    rest.x = rest.of.depth * (width + gap);
-    rest.width = width;
-  }
+  const sum = more.reduce((all, each) => all + each, 0);
+  const fits = room / LEGIBLE - gaps * GAP.least - levels * NODE.narrowest;
+  const part = Math.min(Math.max(fits / Math.max(sum, 1), 0), 1);
+  const widths = more.map((each) => Math.floor(NODE.narrowest + part * each));
+  const taken = widths.reduce((all, each) => all + each, 0);
+  const gap = Math.min(Math.max(Math.floor((room - taken) / gaps), GAP.least), GAP.most);
+  const lefts = widths.map((_, level) => widths.slice(0, level).reduce((all, each) => all + each + gap, 0));
+  const put = (box: GraphNode | GraphRest, level: number): void => {
+    box.x = lefts[level] ?? 0;
+    box.width = widths[level] ?? 0;
+  };
+  for (const node of nodes) put(node, node.row.depth - 1);
+  for (const rest of rests) put(rest, rest.of.depth);
   return levels;
 }
 
@@ -163,13 +167,21 @@ const LARGEST = 1.25;
 /** At which boxes are made as wide as their names, and the lines in them are 10 px high. */
 export const LEGIBLE = 0.84;
 
+/** Smaller, boxes hold names alone, which are read down to this. */
+export const SMALLEST = 0.3;
+
 /**
  * The whole graph in the middle of the view, a small one a quarter as large again; where that would be too small to tell names apart,
  * from its root on, as large as its width allows.
  */
-export function fitted(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
+export function fitted(
+  graph: Pick<Graph, "width" | "height">,
+  width: number,
+  height: number,
+  least: number = LEGIBLE,
+): Place {
   const all = whole(graph, width, height);
-  if (all.scale >= LEGIBLE) return all;
+  if (all.scale >= least) return all;
   const across = (width - 32) / Math.max(graph.width, 1);
   return { scale: Math.min(Math.max(across, LEGIBLE), 1), left: 16, top: 16 };
 }

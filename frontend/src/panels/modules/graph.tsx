@@ -21,9 +21,12 @@ import {
   inView,
   isWhole,
   layOut,
+  LEGIBLE,
   NODE,
   scaled,
+  SMALLEST,
   whole,
+  type Graph as GraphLayout,
   type GraphNode,
   type Place,
 } from "../../model/graph_layout";
@@ -175,7 +178,7 @@ function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
     },
     [measure],
   );
-  const { rows, isOpen, showsSmall, selected: chosen } = tree;
+  const { rows, isOpen, showsSmall, selected: chosen, level } = tree;
   const core = shortUnit(matrixUnit);
   const by: Measure = onGpu ? "gpu_time_ns" : "cpu_time_ns";
   const time = rows.roots.reduce((sum, row) => sum + row.values[by], 0);
@@ -183,13 +186,21 @@ function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
     const chain = new Set(chainOf(chosen));
     const isSmall = (row: TreeRow): boolean =>
       row.values[by] < SMALL * time && !chain.has(row) && row.parent !== null && !showsSmall(row.parent);
-    return layOut(rows, isOpen, isSmall, (row) => nodeWidth(row, core, onGpu), full - 32);
+    const inRoom = (room: number, texts = 1): GraphLayout =>
+      layOut(rows, isOpen, isSmall, (row) => texts * nodeWidth(row, core, onGpu), room);
+    const graph = inRoom(full - 32);
+    // What is small has room for longer names beside each other, as far as the height allows it to be shown whole.
+    const smaller = LEGIBLE / whole(graph, Infinity, most).scale;
+    return level === null || smaller <= 1 || smaller > LEGIBLE / SMALLEST
+      ? graph
+      : inRoom((full - 32) * smaller, smaller);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `showsSmall` changes with `isOpen`
-  }, [rows, full, core, onGpu, isOpen, chosen, by, time]);
+  }, [rows, full, core, onGpu, isOpen, chosen, by, time, most]);
   const [moved, show] = usePlace();
   // Only as high as it needs to be, until the user moves something, which must stay in sight.
   const height = moved === null ? heightFor(graph, full, LEAST_HEIGHT, most) : most;
-  const first = fitted(graph, full, height);
+  // What the user opened is shown whole as long as names can be told apart.
+  const first = fitted(graph, full, height, level === null ? LEGIBLE : SMALLEST);
   const place = moved ?? first;
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
