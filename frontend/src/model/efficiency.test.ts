@@ -5,7 +5,7 @@ import { formatPart, formatScaled } from "../format/number";
 import { dashboard } from "../testing/builders";
 import { boundsInWords, boundsOfRow } from "./bounds";
 import { divided } from "./causes";
-import { attainableAbout, efficiencySentence, iterationsShown, whileKernels } from "./efficiency_sentence";
+import { attainableAbout, efficiencySentence, workInWords, iterationsShown, whileKernels } from "./efficiency_sentence";
 import {
   gainsInFewerBits,
   PRECISION_COLOURS,
@@ -465,22 +465,25 @@ describe("the sentence about efficiency", () => {
       .join("");
 
   it("names numerator and denominator", () => {
-    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute (4.00 of 16.0 TFLOP/s over 2.00 s).");
+    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute over 2.00 s.");
     expect(said({}, 2)).toContain("what the GPUs could");
     // The peak by its name, where it is one.
     const fp32 = { ...peak, per_second: 16e12 };
     const fp16 = { ...peak, unit: "matrix", precision: "fp16", per_second: 16e12 } as const;
-    expect(said({ peaks: [fp32] })).toBe(
-      "The model used 25.0 % of the GPU's FP32 peak (4.00 of 16.0 TFLOP/s over 2.00 s).",
-    );
+    expect(said({ peaks: [fp32] })).toBe("The model used 25.0 % of the FP32 peak over 2.00 s.");
     expect(said({ peaks: [{ ...fp32, per_second: 8e12 }] }, 2)).toContain("of the GPUs' FP32 peak");
-    expect(said({ peaks: [fp16] })).toContain("of the GPU's FP16 Tensor Core peak");
-    expect(said({ peaks: [fp16, { ...fp16, precision: "bf16" }] })).toContain("of the GPU's 16-bit Tensor Core peak");
-    // The rates are those of the first share, not of that in kernel time.
-    expect(said({}, 1, 0.5)).toContain("(4.00 of 16.0 TFLOP/s over 2.00 s); 50.0 % over 1.00 s of kernel time.");
-    expect(said({}, 2, 0.5, 4)).toContain(
-      "(4.00 of 16.0 TFLOP/s over 500 ms an iteration); 50.0 % over 250 ms of kernel time a GPU.",
-    );
+    expect(said({ peaks: [fp16] })).toContain("of the FP16 Tensor Core peak");
+    expect(said({ peaks: [fp16, { ...fp16, precision: "bf16" }] })).toContain("of the 16-bit Tensor Core peak");
+    // Each share says over what time it is.
+    expect(said({}, 1, 0.5)).toContain("compute over 2.00 s, 50.0 % over 1.00 s of kernel time.");
+    expect(said({}, 2, 0.5, 4)).toContain("over 500 ms an iteration, 50.0 % over 250 ms of kernel time a GPU.");
+  });
+
+  it("is made of what is counted below it", () => {
+    expect(workInWords(rates, 4)).toBe("2.00 TFLOP an iteration, 4.00 of 16.0 TFLOP/s.");
+    expect(workInWords({ ...rates, mfu_fraction: null }, 1)).toBe("8.00 TFLOP.");
+    expect(workInWords({ ...rates, measured_fraction: 0.1 }, 1)).toBe("8.00 TFLOP in those whose shapes are known.");
+    expect(workInWords({ ...rates, product_flops: 0 }, 1)).toBe("");
   });
 
   it("says of a rate compared with that is no peak that it is of a mix of them", () => {

@@ -69,8 +69,7 @@ export function timesOfRates(rates: Rates, gpus: number, kernels: number | null,
 }
 
 /**
- * "The model used 3.1 % of the GPU's 16-bit Tensor Core peak (31 of 989 TFLOP/s over 20.4 ms an iteration); 8.2 % over 7.71 ms of
- * kernel time." `gpus` are those in use, `kernels` is all kernel time as a part of the time of the iterations on them: the page counts
+ * "The model used 3.1 % of the 16-bit Tensor Core peak over 20.4 ms an iteration, 8.2 % over 7.71 ms of kernel time." `gpus` are those in use, `kernels` is all kernel time as a part of the time of the iterations on them: the page counts
  * everything else in it, too.
  */
 export function efficiencySentence(
@@ -101,11 +100,11 @@ export function efficiencySentence(
       { text: formatShare(mfu), strong: true },
       {
         text:
-          peak === "" ? ` of what the ${device} could compute` : ` of the ${gpus > 1 ? "GPUs'" : "GPU's"} ${peak} peak`,
+          (peak === "" ? ` of what the ${device} could compute` : ` of the ${gpus > 1 ? "GPUs' " : ""}${peak} peak`) +
+          (over === "" ? "" : ` ${over}`),
       },
-      { text: able === null ? "" : ` (${formatPart(rate ?? 0, able, "FLOP/s")} ${over})` },
       ...(kernels !== null && isPart(kernels) && running.share !== null
-        ? inKernels("; ", formatShare(running.share), overKernels)
+        ? inKernels(", ", formatShare(running.share), overKernels)
         : []),
       { text: "." },
     ];
@@ -121,6 +120,16 @@ export function efficiencySentence(
     ...(kernels !== null && isPart(kernels) ? inKernels(", ", formatScaled(running.rate, "FLOP/s"), overKernels) : []),
     { text: `; ${most === null ? unknown : `the ${device} could compute ${most}.`}` },
   ];
+}
+
+/** "777 GFLOP an iteration, 39.3 of 312 TFLOP/s": what the sentence is made of; empty where nothing was counted. */
+export function workInWords(rates: Rates, iterations: number): string {
+  const { product_flops: flops, flops_per_second: rate } = rates;
+  if (flops === null || flops === 0) return "";
+  const able = attainable(rates);
+  const counted = `${formatScaled(flops / Math.max(iterations, 1), "FLOP")}${iterations > 1 ? " an iteration" : ""}`;
+  if (isMostlyUnknown(rates)) return `${counted} in those whose shapes are known.`;
+  return `${counted}${rate === null || able === null ? "" : `, ${formatPart(rate, able, "FLOP/s")}`}.`;
 }
 
 /** What the GPUs could compute in the precisions in which the products ran, FLOP/s; null where it is not known. */

@@ -2,7 +2,7 @@
 import type { DashboardResponse, PrecisionTime } from "../api/types";
 import { formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
-import { colourOf, COLOURS, type Colours } from "./resources";
+import { colourOf, COLOURS, shortUnit, type Colours } from "./resources";
 import type { BarSegment } from "./step";
 
 /** Of dots on the roofline: none is close to the colour of a class of time, which `resources.test.ts` checks. */
@@ -63,6 +63,7 @@ const PALEST = 56;
  */
 export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: string, graphNs: number): BarSegment[] {
   const on = { yes: `on ${matrixUnit}s`, no: `not on ${matrixUnit}s`, unknown: `${matrixUnit}s unknown` } as const;
+  const core = shortUnit(matrixUnit);
   const often = (precision: string): boolean => times.filter((time) => time.precision === precision).length > 1;
   const segments = WORK.flatMap((work) =>
     times
@@ -75,7 +76,7 @@ export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: s
           key: `${precision} ${unit}`,
           label: work === "communication" || matrixUnit === "" ? name : `${name}, ${on[unit]}`,
           // Of several with one name, what tells them apart stays.
-          short: often(precision) ? `${name} ${{ yes: "on", no: "off", unknown: "?" }[unit]}` : name,
+          short: often(precision) ? `${name} ${{ yes: `on ${core}`, no: `off ${core}`, unknown: "?" }[unit]}` : name,
           ns: ns ?? 0,
           colour: pale === 0 ? colourOf(work) : `color-mix(in srgb, ${colourOf(work)}, white ${pale}%)`,
           about: formatCounted(kernels ?? 0, "kernel"),

@@ -27,11 +27,14 @@ export const COMPARED: readonly TreeColumn[] = [
 export const isOfBoth = (key: TreeColumn["key"]): boolean =>
   key === "a" || key === "b" || key === "change" || key === "change_share";
 
-/** Without GPU work in the recording it is not known which ops use the units, and how long they take on a GPU. */
+/** Of the time of all kernels: of less, nobody asks for the cause. */
+const LEAST = 0.01;
+
+/** What is off matrix units though it could be on them, as a share of the kernel time, is `limited`. Without GPU work it is not known which ops use the units, and how long they take on a GPU. */
 export const columnsFor = (
   unit: string,
   core: string,
-  has: { limited: boolean; onGpu: boolean; rated: boolean; summed: boolean; change: CompareResponse["per"] | null },
+  has: { limited: number; onGpu: boolean; rated: boolean; summed: boolean; change: CompareResponse["per"] | null },
 ): TreeColumn[] => {
   const { limited, onGpu, rated } = has;
   const always = (column: TreeColumn): TreeColumn[] => [column];
@@ -79,10 +82,12 @@ export const columnsFor = (
       label: `On ${core}`,
       about: `Time of the kernels that use ${unit}s over the time of all kernels of the ops below, as on Ops and in the picture's colours; – where no op is eligible.`,
     }),
-    ...(limited
+    ...(limited > 0
       ? ([
           {
             key: "limited",
+            // What is next to nothing leaves its room to others.
+            tier: limited < LEAST ? 2 : 0,
             label: `What Keeps It off ${core}`,
             about: `Why kernels of eligible ops below are not on ${unit}s: the cause with the most kernel time, and that time.`,
           },

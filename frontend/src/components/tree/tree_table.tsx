@@ -13,7 +13,16 @@ import { changeOf, changesOf, type Change } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
 import { gainsUntold, knownGains } from "../../model/waste";
 import type { TreeRow } from "../../model/tree_row";
-import { chainOf, isRated, isShare, mayGainMore, nothingShown, SHARES, type Measure } from "../../model/tree_values";
+import {
+  chainOf,
+  isRated,
+  isShare,
+  limitedNs,
+  mayGainMore,
+  nothingShown,
+  SHARES,
+  type Measure,
+} from "../../model/tree_values";
 import { Icon } from "../icon";
 import { useCached } from "../use_cached";
 import { Timeless } from "./timeless";
@@ -54,15 +63,15 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
   const baseline = useBaseline();
   const head = useRef<HTMLTableRowElement>(null);
   const changes = useMemo(() => (baseline.data === null ? null : changesOf(baseline.data)), [baseline.data]);
+  const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
   const own = columnsFor(matrixUnit, shortUnit(matrixUnit), {
-    limited: tree.rows.tree.causes.length > 0,
+    limited: tree.rows.roots.reduce((sum, row) => sum + limitedNs(row), 0) / Math.max(total("kernel_time_ns"), 1),
     onGpu,
     summed: summed > 1,
     rated: onGpu && isRated(tree.rows.tree),
     change: baseline.data?.per ?? null,
   });
   const all = compared === undefined ? own : COMPARED;
-  const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
   const totalled = (key: TreeColumn["key"]): Measure =>
     isTime(key) ? key : isShare(key) ? SHARES[key] : "gpu_time_ns";
   // A column of which every row would say the same says it once, below.

@@ -1,8 +1,8 @@
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
-import { IterationGain } from "../../components/iteration_gain";
 import { Sentence } from "../../components/sentence";
-import { formatScaled } from "../../format/number";
+import { Info } from "../../components/tooltip";
 import { formatShare } from "../../format/share";
+import { useScope } from "../../frame/scope";
 import {
   attainableAbout,
   efficiencySentence,
@@ -10,7 +10,9 @@ import {
   isMostlyUnknown,
   isUnknown,
   kernelsOfWall,
+  workInWords,
 } from "../../model/efficiency_sentence";
+import { iterationGain } from "../../model/iteration_gain";
 import { limitSegments, limitsSentence, precisionsSentence } from "../../model/limits";
 import { gainsInFewerBits, precisionLabel } from "../../model/precisions";
 import { devicesInUse } from "../../model/headline";
@@ -22,12 +24,14 @@ const LEAST_OVERLAP = 1.005;
 
 /** The utilisation in a sentence, and how far it can be trusted. */
 export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
-  const { product_flops: flops, measured_fraction: measured, gain_ns: gain } = rates;
+  const { measured_fraction: measured, gain_ns: gain } = rates;
   const kernels = kernelNs(data) ?? 0;
   const inGraphs = (data.kernel_time.graph.time_ns ?? 0) > kernels;
   const gpus = devicesInUse(data).length;
   const peak = attainableAbout(rates, gpus, data.matrix_unit);
   const iterations = data.performance.profiled_iterations ?? 0;
+  const work = workInWords(rates, iterations);
+  const limits = iterationGain(useScope().busy);
   const whole = withGraphsNs(data);
   const running = kernelsOfWall(data);
   const computed = efficiencySentence(rates, gpus, data.matrix_unit, running, iterations);
@@ -51,27 +55,20 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
           strong === true ? <strong key={i}>{text}</strong> : text,
         )}
       </h2>
-      {instead.length > 0 && <p>{computed.map(({ text }) => text).join("")}</p>}
-      {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
-        <p>
-          The ops whose work is known could gain at most{" "}
-          <strong>{formatPerIteration(gain, { iterations, summed: iterations }, " of kernel time")}</strong>,{" "}
-          <strong>{formatShare(gain / kernels)}</strong> of all
-          {fewerBits.length > 0 &&
-            `, counting the 16-bit rates for what is multiplied in ${fewerBits.join(" and ")}`}. <IterationGain />
-        </p>
-      )}
       <p class="model-line">
-        {flops !== null && flops > 0 && (
+        {instead.length > 0 && <span>{computed.map(({ text }) => text).join("")}</span>}
+        {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
+          <span>
+            Ops whose work is known could gain at most{" "}
+            <strong>{formatPerIteration(gain, { iterations, summed: iterations }, " of kernel time")}</strong>,{" "}
+            <strong>{formatShare(gain / kernels)}</strong> of all
+            {fewerBits.length > 0 && `, counting 16-bit rates for ${fewerBits.join(" and ")}`}.{" "}
+            {limits !== "" && <Info term="what an iteration could gain" text={limits} />}
+          </span>
+        )}
+        {work !== "" && (
           <>
-            <span>
-              {formatScaled(flops / Math.max(iterations, 1), "FLOP")}
-              {iterations > 1 && " an iteration"} in{" "}
-              {isMostlyUnknown(rates)
-                ? "those whose shapes are known"
-                : "matrix multiplications, convolutions and attention"}
-              .
-            </span>
+            <span data-tip="What is counted: matrix multiplications, convolutions and attention">{work}</span>
             {peak !== "" && <span>{peak}</span>}
             {running !== null && running > LEAST_OVERLAP && (
               <span>

@@ -37,7 +37,7 @@ export function GpuUse({ data, rates, group }: GpuUseProps) {
   return (
     <Panel
       title={group === null ? "Whole Network" : title}
-      summed="means"
+      summed
       about="Compute throughput is that of the sentence above, over kernel time, or over the whole time where kernels overlap to more than that. The others are means, weighted by kernel time, over the ops, or kernels, for which each value is known. Select a dot of the roofline or a row of the table to see an op, or all that are alike; the marks on the bars are the means of the network."
       tools={
         group !== null && (
@@ -168,11 +168,10 @@ function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Efficienc
   const used = onUnits.time_ns;
   const kernels = kernelsOfWall(data);
   const running = whileKernels(rates, kernels);
-  const profiled = data.performance.profiled_iterations ?? 0;
-  const [over, overKernels] = timesOfRates(rates, devicesInUse(data).length, kernels, profiled);
   const { measured_fraction: measured } = rates;
   const network = whereKnown(comparable(rates.network), all);
   const { iterations, summed } = useScope();
+  const [over, overKernels] = timesOfRates(rates, devicesInUse(data).length, kernels, iterations / summed);
   const shown = (ns: number): number => (ns * summed) / iterations;
   return (
     <div class="op-rates">
