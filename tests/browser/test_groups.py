@@ -372,7 +372,7 @@ def test_what_is_selected_in_the_graph_stands_beside_its_pane(page: Page, tensor
 
 
 def test_a_graph_that_does_not_fit_stays_readable_and_can_be_shown_whole(page: Page, tensorboard: TensorBoard) -> None:
-    """Expand all shows all as long as its names can be read, else it says that there is more; Fit shows all, however small."""
+    """Expand all shows all as long as names can be read, else says that there is more; Fit shows all, however small."""
     page.goto(tensorboard.page(run="amp", view="modules", groups__as="graph"))
     page.get_by_role("button", name="Expand all").click()
     expect(page.locator(".graph-node .node-name", has_text="_amp_update_scale_")).to_be_in_viewport(ratio=1)

@@ -74,9 +74,9 @@ const segment = (key: string, ns: number): Pick<BarSegment, "key" | "ns" | "to">
 const MOST_TOLD = 3;
 const LEAST_TOLD = 0.05;
 
-/** What the time of a segment is, after "23.8 %". Kernels that could not use the units are not on them either: not to be mixed up. */
+/** What the time of a segment is, after "23.8 %"; the legend says more. Kernels that could not use the units are not on them either: not to be mixed up. */
 function predicateOf({ key, label }: BarSegment, unit: string): string {
-  if (key === "other") return label.replace("Other", "is other work");
+  if (key === "other") return "is other work";
   const cause = label.startsWith(notOn(unit)) ? label.slice(notOn(unit).length) : null;
   return cause === null ? `is ${withinSentence(label)}` : `could use ${unit}s but does not (${cause})`;
 }

@@ -87,7 +87,7 @@ export const columnsFor = (
           {
             key: "limited",
             // What is next to nothing leaves its room to others.
-            tier: limited < LEAST ? 2 : 0,
+            tier: limited < LEAST ? 3 : 0,
             label: `What Keeps It off ${core}`,
             about: `Why kernels of eligible ops below are not on ${unit}s: the cause with the most kernel time, and that time.`,
           },
