@@ -122,23 +122,29 @@ def launch_statistics(con: sqlite3.Connection, device: int, start_ns: int, stop_
     if result is None:
         raise BadRequest(f"This window holds more than {MOST_WORK:,} launches; zoom in.")
     inside = result.select(result.call_start >= start_ns)
-    kernels = inside.select((inside.work_class != COPY) & (inside.work_class != SET))
-    unrecorded = sum(
-        int(np.count_nonzero((items.call < 0) & (items.start >= start_ns) & (items.work_class != GRAPH)))
-        for items in (items_in(con, track, start_ns, stop_ns) for track in streams)
-    )
+    kernels = inside.select(_is_kernel(inside))
+    earlier = (result.call_start < start_ns) & (result.work_start >= start_ns) & _is_kernel(result)
+    begun = joined([items_in(con, track, start_ns, stop_ns) for track in streams])
+    begun = begun.select((begun.call < 0) & (begun.start >= start_ns))
+    graphs = int(np.count_nonzero(begun.work_class == GRAPH))
     ahead = int(inside.work_stop.max() - inside.call_stop.max()) if len(inside.call_stop) else 0
     return {
         "device": device,
         "from": start_ns,
         "to": stop_ns,
         "launches": len(kernels.call_start),
-        "unrecorded": unrecorded,
+        "earlier": int(np.count_nonzero(earlier)),
+        "graphs": graphs,
+        "unrecorded": len(begun.call) - graphs,
         "host_ahead_ns": max(ahead, 0) if len(inside.call_stop) else None,
         "delay": _delays(kernels),
         "short": _short(con, streams[0], kernels),
         "queue": queue_lengths(result, start_ns, stop_ns),
     }
+
+
+def _is_kernel(launches: Launches) -> npt.NDArray[np.bool_]:
+    return (launches.work_class != COPY) & (launches.work_class != SET)
 
 
 def _delays(kernels: Launches) -> dict[str, Any]:

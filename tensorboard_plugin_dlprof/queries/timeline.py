@@ -71,14 +71,15 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
     stored = recorded_tracks(con)
     tracks = [track for track in stored if track.items]
     memory = memory_track.memory_tracks(con, len(stored)) if tracks else {}
-    windows = _windows(con)
-    start = min((track.first_ns for track in tracks), default=0)
-    stop = max((track.last_ns for track in tracks), default=1)
+    recorded = iteration_windows(con)
+    windows = _windows(con, recorded)
+    start = min([*(track.first_ns for track in tracks), *(window[1] for window in recorded)], default=0)
+    stop = max([*(track.last_ns for track in tracks), *(window[2] for window in recorded)], default=1)
     named = [{"iteration": number, "start": start, "stop": stop} for number, start, stop in windows]
     return {
         "state": _state(stored),
-        "start": min([start, *(window[1] for window in windows[:1])]),
-        "stop": max([stop, *(window[2] for window in windows[-1:])]),
+        "start": start,
+        "stop": stop,
         "tracks": [
             *(_described(con, track) for track in tracks),
             *(memory_track.described(number, facts) for number, facts in memory.items()),
@@ -105,9 +106,8 @@ def _worked(con: sqlite3.Connection) -> tuple[int, int]:
     return first, max((track.last_ns for track in streams), default=1 << 62)
 
 
-def _windows(con: sqlite3.Connection) -> list[tuple[int, int, int]]:
+def _windows(con: sqlite3.Connection, windows: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """``iteration_windows``; where none are marked, the only one is from the first GPU work to the last."""
-    windows = iteration_windows(con)
     marked = con.execute("SELECT candidate_source <> 'whole_capture' FROM ext_aggregations ORDER BY aggr_id").fetchone()
     if len(windows) != 1 or (marked is not None and marked[0]):
         return windows

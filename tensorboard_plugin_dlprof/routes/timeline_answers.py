@@ -231,6 +231,10 @@ class LaunchStatistics(Struct):
     from_: int = field(name="from")
     to: int
     launches: int
+    earlier: int
+    """Kernels' launches whose work begins in the window, and whose calls began before it."""
+    graphs: int
+    """CUDA graphs recorded as a whole, whose launches are not told."""
     unrecorded: int
     host_ahead_ns: int | None
     delay: LaunchDelays

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tensorboard_plugin_dlprof.queries.launches import Launches, queue_lengths
 from tests.imports.traces import write_trace
 from tests.shared_data import shared_data
-from tests.tracks.test_routes import Profile
+from tests.tracks.profiles import Profile
 
 spans = st.lists(st.tuples(st.integers(-20, 120), st.integers(-5, 60)), max_size=12)
 
@@ -51,6 +51,18 @@ def test_launches_of_a_window_are_those_whose_calls_begin_in_it(tmp_path: Path) 
     assert profile.get(f"/timeline_item?device=0&at={busy}")["id"] == calls[first]["id"]
     assert "cause" in profile.get(f"/timeline_item?device=0&at={calls[first]['start'] - 1}")
     assert profile.ask("/launches?device=7&from=0&to=5").status_code == 404
+    profile.server.app.close()
+
+
+def test_launches_that_are_not_counted_are_told(tmp_path: Path) -> None:
+    """Of ten graphs recorded as a whole, whose calls are not stored, and 30 kernels, of which the first was called
+    before the first work."""
+    (source,) = shared_data().glob("nsight/a100_cuda_graphs/*.sqlite")
+    profile = Profile(source, tmp_path)
+    window = profile.get("/timeline")["iterations"]["typical"]
+    answer = profile.get(f"/launches?device=0&from={window['start']}&to={window['stop']}")
+    told = {key: answer[key] for key in ("launches", "earlier", "graphs", "unrecorded")}
+    assert told == {"launches": 29, "earlier": 1, "graphs": 10, "unrecorded": 0}
     profile.server.app.close()
 
 

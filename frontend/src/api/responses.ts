@@ -1140,6 +1140,10 @@ export interface LaunchStatistics {
   from: number;
   to: number;
   launches: number;
+  /** Kernels' launches whose work begins in the window, and whose calls began before it. */
+  earlier: number;
+  /** CUDA graphs recorded as a whole, whose launches are not told. */
+  graphs: number;
   unrecorded: number;
   host_ahead_ns: number | null;
   delay: LaunchDelays;

@@ -60,14 +60,22 @@ export function Launches({ query }: { query: Query<LaunchStatistics> }) {
   );
 }
 
+/** What of the window's work is launched, and not counted; empty where all is. */
+function notCounted({ earlier, graphs, unrecorded }: LaunchStatistics): string {
+  const told = [
+    earlier > 0 && `${formatCounted(earlier, "launch", "launches")} called before the window`,
+    graphs > 0 && `${formatCounted(graphs, "CUDA graph")} recorded as a whole`,
+    unrecorded > 0 && `${formatCounted(unrecorded, "kernel")} whose launch was not recorded`,
+  ].filter(Boolean);
+  return told.length === 0 ? "" : ` Not counted: ${told.join(", ")}.`;
+}
+
 /** Of fewer, no twentieth can be left out. */
 const FEW = 20;
 
 function Statistics({ statistics, wall }: { statistics: LaunchStatistics; wall: number }) {
-  const { launches, unrecorded, host_ahead_ns: ahead, delay, short, queue } = statistics;
-  const lacking =
-    unrecorded > 0 &&
-    ` The ${unrecorded === 1 ? "launch" : "launches"} of ${formatCounted(unrecorded, "kernel")} ${unrecorded === 1 ? "was" : "were"} not recorded.`;
+  const { launches, host_ahead_ns: ahead, delay, short, queue } = statistics;
+  const lacking = notCounted(statistics);
   if (launches === 0)
     return (
       <p class="nothing">
@@ -86,7 +94,7 @@ function Statistics({ statistics, wall }: { statistics: LaunchStatistics; wall: 
           </>
         )}
         . In <strong>{formatShare(late / Math.max(wall, 1))}</strong> of the window at most one launch waits.
-        {ahead !== null && ahead > 0 && ` The GPU works on for ${formatDuration(ahead)} after the last call.`}
+        {ahead !== null && ahead > 0 && ` The GPU works on for ${formatDuration(ahead)} after the last launch.`}
         {delay.before_call > 0 &&
           ` ${formatCount(delay.before_call)} begin before their call: the clocks of host and GPU differ.`}
         {short.launches === 0 && " No launch takes longer than its work."}
