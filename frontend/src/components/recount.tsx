@@ -69,6 +69,7 @@ export function Recount({ data, start, stop, label }: RecountProps) {
       <button type="button" class="link-button" onClick={recount}>
         {label}
       </button>
+      .
       {error !== "" && (
         <span class="table-error" role="alert">
           {" "}

@@ -252,10 +252,10 @@ export function Bars(props: BarsProps) {
               />
             )}
             <Captions
-              {...{ placed, hidden, odd, label, whyOutside, topNs, plotWidth, plotHeight }}
+              {...{ placed, hidden, odd, label, whyOutside, topNs, median, plotWidth, plotHeight }}
               grips={[
-                ...(start === null ? [] : [gripBox(xOf(start))]),
-                ...(stop === null ? [] : [gripBox(xOf(stop + 1) - GRIP)]),
+                ...(start === null ? [] : [gripBox(xOf(start) - GRIP - EDGE)]),
+                ...(stop === null ? [] : [gripBox(xOf(stop + 1) + EDGE)]),
               ]}
             />
             {axisLabels(window, plotWidth).map((iteration) => {
@@ -327,12 +327,16 @@ interface CaptionsProps {
   /** Where the boundaries of the aggregation are taken. */
   grips: readonly Box[];
   topNs: number;
+  /** Ns, whose line no caption crosses. */
+  median: number;
   plotWidth: number;
   plotHeight: number;
 }
 
 /** The grip of a boundary, with some room. */
 const GRIP = 18;
+/** A caption at the border of the plot reaches so far beyond it. */
+const EDGE = 2;
 const gripBox = (left: number): Box => ({ left, right: left + GRIP, top: -GRIP - 2, bottom: 0 });
 
 /** What differs by less of the axis is told at the pointer alone. */
@@ -342,13 +346,14 @@ const LEAST_CAPTIONED = 0.2;
  * What is said of bars far from the others, where there is room: by how much they differ from the median, and which part makes them so.
  * Those that go on beyond the axis have a gap; how long these are where there is no median to compare with.
  */
-function Captions({ placed, hidden, odd, label, whyOutside, grips, topNs, plotWidth, plotHeight }: CaptionsProps) {
+function Captions(props: CaptionsProps) {
+  const { placed, hidden, odd, label, whyOutside, grips, topNs, median, plotWidth, plotHeight } = props;
   const bars = placed.map(({ row, x, width }) => {
     const over = odd.get(row.iteration)?.over_ns ?? 0;
     const cut = row.duration_ns > topNs;
     const size =
       over === 0 ? formatDuration(row.duration_ns) : `${over < 0 ? MINUS : "+"}${formatDuration(Math.abs(over))}`;
-    const top = cut ? 0 : plotHeight * (1 - Math.min(drawnNs(row, hidden) / topNs, 1));
+    const top = cut ? 0 : plotHeight * (1 - Math.min(Math.max(drawnNs(row, hidden), median) / topNs, 1));
     const outside = row.profiled ? "" : whyOutside(row);
     const part = partIn(odd.get(row.iteration), label);
     // Where no part is most of the difference, that is what is known of it.

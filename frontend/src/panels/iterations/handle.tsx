@@ -92,7 +92,7 @@ export function Handle(props: HandleProps) {
     >
       <rect class="handle-room" x="-7" y="-20" width="14" height={height + 20} />
       <line y1="-4" y2={height} />
-      <path d={name.endsWith("Start") ? "M0 -18h10l4 7l-4 7h-10z" : "M0 -18h-10l-4 7l4 7h10z"} />
+      <path d={name.endsWith("Start") ? "M0 -18h-10l-4 7l4 7h10z" : "M0 -18h10l4 7l-4 7h-10z"} />
     </g>
   );
 }
