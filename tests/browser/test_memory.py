@@ -126,7 +126,7 @@ def test_the_legend_stays_whatever_moment_is_clicked(page: Page, tensorboard: Te
     """Before the first forward pass there are no activations: they keep their colour, in a line of their own."""
     page.goto(tensorboard.page(run="amp", view="memory", **{"memory.at": "157300000"}))
     expect(page.get_by_role("heading", name="At 157 ms: ")).to_be_visible()
-    row = page.locator(".memory-held-then tr", has_text="activation")
+    row = page.locator(".memory-held-then li", has_text="activation")
     expect(row).to_have_count(0)
     expect(page.locator(".memory-held-then")).to_contain_text(re.compile(r"Nothing then:\s+activation"))
     page.get_by_role("button", name="Show the peak").click()

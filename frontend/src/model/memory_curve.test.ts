@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { MemoryCurveResponse } from "../api/types";
-import { byteTicks, cutOf } from "./memory_curve";
+import { byteTicks, cutOf, runsOf } from "./memory_curve";
 
 const MiB = 1024 ** 2;
 
@@ -26,4 +26,12 @@ describe("the axis of the curve", () => {
     expect(byteTicks(1.9 * 1024 * MiB).map((bytes) => bytes / MiB)).toEqual([0, 512, 1024, 1536]);
     expect(byteTicks(298 * MiB, 163 * MiB).map((bytes) => bytes / MiB)).toEqual([0, 200, 250]);
   });
+});
+
+it("joins marks that cannot be told apart", () => {
+  expect(runsOf([1, 3, 5, 9, 40], 4)).toEqual([
+    [1, 9],
+    [40, 40],
+  ]);
+  expect(runsOf([], 4)).toEqual([]);
 });

@@ -79,6 +79,17 @@ export function iterationTicks(
   });
 }
 
+/** Ascending places as runs from first to last, in which none is farther than `gap` from the next. */
+export function runsOf(places: readonly number[], gap: number): [number, number][] {
+  const runs: [number, number][] = [];
+  for (const place of places) {
+    const run = runs.at(-1);
+    if (run !== undefined && place - run[1] <= gap) run[1] = place;
+    else runs.push([place, place]);
+  }
+  return runs;
+}
+
 /** Round moments between both ends of the axis, where their labels have room. */
 export function roundMoments(from: number, to: number, inner: number): number[] {
   const rough = ((to - from) * TICK_ROOM) / Math.max(inner, 1);

@@ -14,17 +14,18 @@ export function Findings({ findings }: Pick<MemoryDevice, "findings">) {
   const hasRoom = findings.some(({ rule }) => rule === ROOM);
   const needed = findings.filter(({ rule, severity }) => !hasRoom || rule === ROOM || severity !== "info");
   if (needed.length === 0) return null;
-  const list = (
-    <ul class="memory-findings">
-      {needed.map(({ rule, title, action }) => (
-        <li key={rule}>
-          <strong>{title}.</strong> {action}{" "}
-          {SETTING.exec(action)?.map((setting) => (
-            <CopyButton key={setting} text={setting} what="the setting" />
-          ))}
-        </li>
-      ))}
-    </ul>
+  return (
+    <Panel title="What to Change">
+      <ul class="memory-findings">
+        {needed.map(({ rule, title, action }) => (
+          <li key={rule}>
+            <strong>{title}.</strong> {action}{" "}
+            {SETTING.exec(action)?.map((setting) => (
+              <CopyButton key={setting} text={setting} what="the setting" />
+            ))}
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
-  return needed.length === 1 ? list : <Panel title="What to Change">{list}</Panel>;
 }

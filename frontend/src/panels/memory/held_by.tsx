@@ -4,10 +4,9 @@ import { Choice } from "../../components/choice";
 import { Panel } from "../../components/panel";
 import { textWidth } from "../../components/text_width";
 import { FittingPath } from "../../components/value";
-import { formatBytes, sizeUnit } from "../../format/bytes";
+import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { withUnit, type Unit } from "../../format/unit";
 import { stackLabels } from "../../model/stack_label";
 import { exactly, isTiny, partOf } from "./share";
 
@@ -50,7 +49,6 @@ interface HeldByProps {
 export function HeldBy({ when, owners, whole, groupings, grouping }: HeldByProps) {
   const shown = owners.filter(({ bytes }) => !isTiny(bytes, whole)).slice(0, MOST_ROWS);
   const more = owners.length - shown.length;
-  const unit = sizeUnit(...shown.map(({ bytes }) => bytes));
   const names = shown.map(({ name }) => name);
   const labels = grouping === "stack" ? stackLabels(names) : names;
   const rest = whole - shown.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -62,14 +60,7 @@ export function HeldBy({ when, owners, whole, groupings, grouping }: HeldByProps
     >
       <ul class="memory-rows" style={nameRoom(labels)}>
         {shown.map(({ name, bytes, blocks }, row) => (
-          <Row
-            key={name}
-            name={labels[row] ?? name}
-            tip={exactly(name, bytes, blocks)}
-            bytes={bytes}
-            whole={whole}
-            unit={unit}
-          />
+          <Row key={name} name={labels[row] ?? name} tip={exactly(name, bytes, blocks)} bytes={bytes} whole={whole} />
         ))}
       </ul>
       {more > 0 && (
@@ -86,7 +77,6 @@ interface RowProps {
   tip: string;
   bytes: number;
   whole: number;
-  unit: Unit;
 }
 
 /** The room that the longest of these names needs: bars begin next to it. */
@@ -94,7 +84,7 @@ const nameRoom = (names: readonly string[]) => ({
   "--name-room": `${Math.ceil(Math.max(...names.map(textWidth), 0)) + 2}px`,
 });
 
-function Row({ name, tip, bytes, whole, unit }: RowProps) {
+function Row({ name, tip, bytes, whole }: RowProps) {
   const share = partOf(bytes, whole);
   return (
     <li data-tip={tip}>
@@ -105,7 +95,7 @@ function Row({ name, tip, bytes, whole, unit }: RowProps) {
       <span class="memory-track">
         <span style={{ width: `${(share ?? 0) * 100}%` }} />
       </span>
-      <span class="number">{withUnit(bytes, unit)}</span>
+      <span class="number">{formatBytes(bytes)}</span>
       <span class="number muted">{formatShare(share)}</span>
     </li>
   );

@@ -1,8 +1,7 @@
 /** What is held at a moment by category, which is the legend of the curve, too. */
 import type { MemoryDevice } from "../../api/types";
-import { sizeUnit } from "../../format/bytes";
+import { formatBytes } from "../../format/bytes";
 import { formatShare } from "../../format/share";
-import { withUnit } from "../../format/unit";
 import { navigate } from "../../frame/url";
 import { categoryColour } from "../../model/memory_categories";
 import { exactly, isTiny, partOf } from "./share";
@@ -25,7 +24,6 @@ interface HeldThenProps {
 export function HeldThen({ device, rows, whole, when, drawn, isPeak, back }: HeldThenProps) {
   const present = rows.filter(({ bytes }) => bytes !== 0);
   const shown = present.filter(({ bytes }) => !isTiny(bytes, whole));
-  const unit = sizeUnit(whole, ...shown.map(({ bytes }) => bytes));
   const tiny = [
     ...present.filter((each) => !shown.includes(each)),
     ...drawn
@@ -35,21 +33,17 @@ export function HeldThen({ device, rows, whole, when, drawn, isPeak, back }: Hel
   return (
     <div class="memory-held-then">
       <h3>
-        {when}: {withUnit(whole, unit)} {device.relative ? "more than at the start" : device.peak_of}
+        {when}: {formatBytes(whole)} {device.relative ? "more than at the start" : device.peak_of}
       </h3>
-      <table class="plain-table">
-        <tbody>
-          {shown.map(({ category, bytes, blocks }) => (
-            <tr key={category} data-tip={exactly(category, bytes, blocks)}>
-              <th scope="row">
-                <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
-              </th>
-              <td class="right number">{withUnit(bytes, unit)}</td>
-              <td class="right number muted">{formatShare(partOf(bytes, whole))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <ul>
+        {shown.map(({ category, bytes, blocks }) => (
+          <li key={category} data-tip={exactly(category, bytes, blocks)}>
+            <span class="swatch" style={{ background: categoryColour(category) }} /> {category}{" "}
+            <span class="number">{formatBytes(bytes)}</span>{" "}
+            <span class="number muted">{formatShare(partOf(bytes, whole))}</span>
+          </li>
+        ))}
+      </ul>
       {tiny.length > 0 && (
         <p class="muted note-below">
           {tiny.every(({ bytes }) => bytes === 0) ? "Nothing then: " : "Less than 0.1 %: "}

@@ -27,7 +27,7 @@ import { GROUPINGS, groupsOf, HeldBy } from "./held_by";
 import { HeldBlocks } from "./held_blocks";
 import { HeldThen } from "./held_then";
 import { MemoryCurve, useMemoryRange, WholeRecording, type Opening } from "./memory_curve";
-import { OverIterations } from "./over_iterations";
+import { AlikeIterations, OverIterations } from "./over_iterations";
 import { Segments } from "./segments";
 
 /** Where a sentence of the headline ends and another begins. */
@@ -204,7 +204,8 @@ function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; o
             picture
             tools={<WholeRecording />}
           >
-            <MemoryCurve id={id} device={device} time={time} opening={opening} {...(unknown ? {} : { beside: held })} />
+            <MemoryCurve id={id} device={device} time={time} opening={opening} {...(unknown ? {} : { below: held })} />
+            <AlikeIterations device={device} />
             {unknown && time !== null && at !== null && (
               <p class="note-below">
                 {when}: {formatBytes(whole)} {device.relative ? "more than at the start" : device.peak_of}.{" "}

@@ -24,6 +24,7 @@ import {
   layersOf,
   marksOf,
   roundMoments,
+  runsOf,
 } from "../../model/memory_curve";
 import { mergedPhases } from "../../model/memory_phases";
 import type { View } from "../../model/timeline_link";
@@ -41,6 +42,8 @@ const TOP = 8;
 /** A row above the curve for the names of marks, so that no line crosses them. */
 const NAMES = 14;
 const MOST_TIMES = 2;
+/** Marks of segments that are nearer, px, cannot be told apart: they are one. */
+const MARK_ROOM = 6;
 
 /** The part of the recording that the curve begins with, where that is not all of it. */
 export interface Opening {
@@ -56,8 +59,8 @@ interface CurveProps {
   /** The clicked moment. */
   time: number | null;
   opening?: Opening | null;
-  /** What stands beside it, and is the legend of the categories that are drawn, the uppermost first. */
-  beside?: (drawn: readonly string[]) => ComponentChildren;
+  /** What stands below it, and is the legend of the categories that are drawn, the uppermost first. */
+  below?: (drawn: readonly string[]) => ComponentChildren;
 }
 
 /** In place of the beginning of a window: all of the recording, though the curve begins with a part. */
@@ -80,7 +83,7 @@ export function WholeRecording() {
   );
 }
 
-export function MemoryCurve({ id, device, time, opening = null, beside }: CurveProps) {
+export function MemoryCurve({ id, device, time, opening = null, below }: CurveProps) {
   const scope = useScope();
   const [measure, width] = useWidth(1000);
   const asked = useMemoryRange();
@@ -188,7 +191,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
   };
   const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, + zooms in, Escape shows all.`;
   return (
-    <div class="memory-over-time">
+    <>
       <div ref={measure} class="memory-frame" style={{ "--plot-left": `${LEFT}px` }}>
         <svg
           class="picture memory-curve"
@@ -305,20 +308,24 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
           ))}
           {(
             [
-              ["memory-segment-mark", curve.segments_taken],
-              ["memory-segment-back", curve.segments_returned],
+              ["memory-segment-mark", "taken from the GPU", curve.segments_taken],
+              ["memory-segment-back", "given back", curve.segments_returned],
             ] as const
-          ).map(([kind, places]) =>
-            places.map((bin) => (
-              <line
-                key={`${kind} ${bin}`}
-                class={kind}
-                x1={LEFT + ((bin + 0.5) / inUse.length) * inner}
-                x2={LEFT + ((bin + 0.5) / inUse.length) * inner}
-                y1={plotBottom}
-                y2={plotBottom + 5}
-              />
-            )),
+          ).map(([kind, what, places], row) =>
+            runsOf(places, (MARK_ROOM / Math.max(inner, 1)) * inUse.length).map(([first, last]) => {
+              const moment = (bin: number): number => Math.round(from + (bin / inUse.length) * (to - from));
+              return (
+                <rect
+                  key={`${kind} ${first}`}
+                  class={kind}
+                  x={x(moment(first))}
+                  width={Math.max(x(moment(last + 1)) - x(moment(first)), 1.5)}
+                  y={plotBottom + 1 + row * 3}
+                  height={2.5}
+                  data-tip={`Segments ${what}: ${shown(moment(first))} to ${shown(moment(last + 1))}`}
+                />
+              );
+            }),
           )}
           {time !== null && time >= from && time <= to && (
             <line class="memory-moment" x1={x(time)} x2={x(time)} y1={plotTop} y2={plotBottom} />
@@ -368,7 +375,7 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
           {layers.length === 0 ? (
             <Key sample={<span class="swatch memory-swatch" />}>in use</Key>
           ) : (
-            beside === undefined &&
+            below === undefined &&
             downwards.map((category) => (
               <Key key={category} sample={<span class="swatch" style={{ background: categoryColour(category) }} />}>
                 {layers.length === 1 && category === "unknown" ? "in use" : category}
@@ -383,19 +390,19 @@ export function MemoryCurve({ id, device, time, opening = null, beside }: CurveP
               {phase}
             </Key>
           ))}
-          {reserved !== null && <Key sample={<Sample class="memory-reserved" />}>reserved by the allocator</Key>}
+          {reserved !== null && <Key sample={<Sample />}>reserved by the allocator</Key>}
           {curve.segments_taken.length > 0 && (
-            <Key sample={<Sample class="memory-segment-mark" upright />}>segment taken from the GPU</Key>
+            <Key sample={<span class="swatch memory-segment-mark" />}>segments taken from the GPU</Key>
           )}
           {curve.segments_returned.length > 0 && (
-            <Key sample={<Sample class="memory-segment-back" upright />}>segment given back</Key>
+            <Key sample={<span class="swatch memory-segment-back" />}>segments given back</Key>
           )}
           {cut > 0 && `The axis is cut between 0 and ${formatBytes(cut)}, which is in use all the time. `}
           {unit === "events" && "The recording has no times: the axis counts events."}
         </p>
       </div>
-      {beside?.(downwards)}
-    </div>
+      {below?.(downwards)}
+    </>
   );
 }
 
@@ -407,12 +414,11 @@ function Key({ sample, children }: { sample: ComponentChildren; children: Compon
   );
 }
 
-/** A line as the picture draws it, for the legend. */
-function Sample({ class: kind, upright = false }: { class: string; upright?: boolean }) {
-  const wide = upright ? 8 : 24;
+/** The line of what is reserved, for the legend. */
+function Sample() {
   return (
-    <svg class="memory-sample" width={wide} height={10} aria-hidden="true">
-      <line class={kind} x1={upright ? 4 : 0} x2={upright ? 4 : wide} y1={upright ? 1 : 5} y2={upright ? 9 : 5} />
+    <svg class="memory-sample" width={24} height={10} aria-hidden="true">
+      <line class="memory-reserved" x2={24} y1={5} y2={5} />
     </svg>
   );
 }

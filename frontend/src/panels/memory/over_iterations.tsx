@@ -11,30 +11,44 @@ const FEW = 12;
 /** Bars that differ by less of the highest look equal. */
 const ALIKE = 0.02;
 
-export function OverIterations({ device }: { device: MemoryDevice }) {
-  const { iterations, leak } = device;
-  if (iterations.length < 2) return null;
-  const most = Math.max(...iterations.map(({ peak_bytes: peak }) => peak), 1);
-  const verdict = {
+const mostOf = ({ iterations }: MemoryDevice): number => Math.max(...iterations.map(({ peak_bytes: peak }) => peak), 1);
+
+/** Whether bars of the iterations would all look equal. */
+const areAlike = (device: MemoryDevice): boolean =>
+  (["peak_bytes", "end_bytes"] as const).every((key) => {
+    const values = device.iterations.map((each) => each[key]);
+    return Math.max(...values) - Math.min(...values) < ALIKE * mostOf(device);
+  });
+
+const growth = ({ leak }: MemoryDevice): string =>
+  ({
     leak: `Memory in use grows by ${formatBytes(leak.bytes_per_iteration)} in each iteration.`,
     none: "Memory in use at the end of the iterations does not grow.",
     cannot_tell: "Fewer than five iterations cannot tell a leak from the first allocations.",
-  }[leak.verdict];
+  })[leak.verdict];
+
+/** What there is to say of iterations that are alike, below the curve. */
+export function AlikeIterations({ device }: { device: MemoryDevice }) {
+  if (device.iterations.length < 2 || !areAlike(device)) return null;
+  const most = mostOf(device);
+  const least = Math.min(...device.iterations.map(({ peak_bytes: peak }) => peak));
+  return (
+    <p class="muted note-below">
+      {least < most && `Iterations peak at ${formatBytes(least)} to ${formatBytes(most)}. `}
+      {growth(device)}
+    </p>
+  );
+}
+
+export function OverIterations({ device }: { device: MemoryDevice }) {
+  const { iterations } = device;
+  if (iterations.length < 2 || areAlike(device)) return null;
+  const most = mostOf(device);
   const shown = iterations.slice(0, 60);
   const few = shown.length <= FEW;
-  const peaks = iterations.map(({ peak_bytes: peak }) => peak);
-  const ends = iterations.map(({ end_bytes: end }) => end);
-  if ([peaks, ends].every((values) => Math.max(...values) - Math.min(...values) < ALIKE * most))
-    return (
-      <p>
-        Each of the {exactNumber(iterations.length)} recorded iterations peaks at{" "}
-        {[...new Set([Math.min(...peaks), most].map(formatBytes))].join(" to ")}
-        {device.relative && " more than at the start"}. {verdict}
-      </p>
-    );
   return (
     <Panel title="Over Iterations" about="The peak of each iteration, and what is still in use at its end." picture>
-      <p>{verdict}</p>
+      <p>{growth(device)}</p>
       <ol class={few ? "memory-iterations memory-few" : "memory-iterations"}>
         {few && (
           <li class="muted memory-what" aria-hidden="true">
