@@ -231,7 +231,7 @@ def test_units_are_those_of_the_largest_row(page: Page, tensorboard: TensorBoard
         expect(kernels.get_by_role("columnheader", name=head)).to_be_visible()
     expect(kernels.locator("tfoot")).to_contain_text(re.compile(r"[\d.]+ ms"))
     page.goto(tensorboard.page(run="amp", view="timeline"))
-    gaps = page.get_by_role("grid", name="Gaps", exact=True)
+    gaps = page.get_by_role("grid", name="Every Gap")
     expect(gaps.get_by_role("columnheader", name="Length (µs)")).to_be_visible()
     expect(gaps.get_by_role("gridcell", name="0.700", exact=True)).not_to_have_count(0)
 

@@ -224,8 +224,35 @@ describe("the rows of a host that does nothing", () => {
     expect(shown.map(({ label }) => label)).toEqual(["no host work here", "stream 2"]);
   });
 
+  it("are without the levels of modules that have nothing", () => {
+    const levels = rowsOf(
+      [
+        track(1, "range", { level: 0, thread: 1, process: 1 }),
+        track(2, "range", { level: 1, thread: 1, process: 1 }),
+        track(3, "stream", { device: 0 }),
+      ],
+      new Set(),
+    );
+    const first = { ...answer(150), tracks: [...answer(150).tracks, { id: 2, count: 0, items: undefined }] };
+    const shown = withoutEmptyHost(levels, { from: 100, to: 200 }, first as unknown as TimelineWindow);
+    expect(shown.map(({ key }) => key)).toEqual(["range1", "stream3"]);
+  });
+
+  it("are one for each of its threads that does nothing", () => {
+    const ofThree = rowsOf(
+      [1, 2, 3].map((id) =>
+        track(id, id === 3 ? "stream" : "op", id === 3 ? { device: 0 } : { thread: id, process: 1 }),
+      ),
+      new Set(),
+    );
+    const one = answer(150).tracks[0];
+    const both = { ...answer(150), tracks: [...answer(150).tracks, { ...one, id: 2, count: 0, items: undefined }] };
+    const shown = withoutEmptyHost(ofThree, { from: 100, to: 200 }, both as TimelineWindow);
+    expect(shown.map(({ label }) => label)).toEqual(["ops · main", "nothing · thread 2", "stream 3"]);
+  });
+
   it("stay where it does something, and until that is known", () => {
-    expect(withoutEmptyHost(rows, { from: 100, to: 200 }, answer(150))).toBe(rows);
-    expect(withoutEmptyHost(rows, { from: 100, to: 200 }, null)).toBe(rows);
+    expect(withoutEmptyHost(rows, { from: 100, to: 200 }, answer(150))).toEqual(rows);
+    expect(withoutEmptyHost(rows, { from: 100, to: 200 }, null)).toEqual(rows);
   });
 });

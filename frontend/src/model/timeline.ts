@@ -116,8 +116,8 @@ const HEIGHTS = {
   range: 18,
   op: 18,
   call: 18,
-  queue: 34,
-  memory: 34,
+  queue: 40,
+  memory: 40,
   idle: 26,
   stream: 24,
   device: 14,
@@ -126,6 +126,8 @@ const HEIGHTS = {
 } as const;
 const MOST_STREAMS = 12;
 const MOST_THREADS = 2;
+/** Between what a track holds and the name of its thread. */
+const THREAD = " · ";
 
 export const threadKey = ({ process, thread }: Pick<TrackInfo, "process" | "thread">): string => `${process}/${thread}`;
 
@@ -196,7 +198,7 @@ export function rowsOf(
     if (place >= MOST_THREADS && !toggled.has("threads")) return;
     const ordered = [...own].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || a.level - b.level);
     for (const track of ordered) {
-      const which = threads.length > 1 ? ` · ${names.get(key) ?? ""}` : "";
+      const which = threads.length > 1 ? `${THREAD}${names.get(key) ?? ""}` : "";
       const label =
         track.kind === "range" ? (track.level === 0 ? "modules" : "") : track.kind === "op" ? "ops" : "API calls";
       add(track.kind, label === "" ? "" : `${label}${which}`, track);
@@ -273,18 +275,30 @@ export function mayShow({ track }: TrackRow, view: View, answer: TimelineWindow 
 
 const OF_HOST: ReadonlySet<TrackRow["kind"]> = new Set(["range", "op", "call"]);
 
-/** The rows with one in place of those of the host, where none of them has anything in the window. */
+/**
+ * The rows without the levels of modules that have nothing in the window, and with one in place of those of a thread of the host, where
+ * none of these has anything.
+ */
 export function withoutEmptyHost(
   rows: readonly TrackRow[],
   view: View,
   answer: TimelineWindow | null,
 ): readonly TrackRow[] {
   const ofHost = rows.filter(({ kind }) => OF_HOST.has(kind));
-  const first = ofHost[0];
-  if (first === undefined || ofHost.length === rows.length || ofHost.some((row) => mayShow(row, view, answer)))
-    return rows;
-  const none = { key: "no host", kind: "group", label: "no host work here", track: 0, height: HEIGHTS.group } as const;
-  return rows.flatMap((row) => (row === first ? [none] : OF_HOST.has(row.kind) ? [] : [row]));
+  if (ofHost.length === rows.length) return rows;
+  const shown = new Set(ofHost.filter((row) => mayShow(row, view, answer)));
+  const busy = new Set([...shown].map(({ thread }) => thread));
+  const told = new Set<number | undefined>();
+  return rows.flatMap((row): TrackRow[] => {
+    const { thread, label } = row;
+    if (!OF_HOST.has(row.kind)) return [row];
+    if (busy.has(thread)) return label !== "" || shown.has(row) ? [row] : [];
+    if (told.has(thread)) return [];
+    told.add(thread);
+    const name = label.split(THREAD)[1];
+    const none = name === undefined ? "no host work here" : `nothing${THREAD}${name}`;
+    return [{ key: `none ${thread ?? ""}`, kind: "group", label: none, track: 0, height: HEIGHTS.group }];
+  });
 }
 
 const WORK: Readonly<Record<string, string>> = {

@@ -28,6 +28,9 @@ interface Curve {
   width: number;
 }
 
+/** Above a curve, for what is said of its highest place. */
+const PEAK_ROOM = 13;
+
 /** A value in each bin as an area, with a dot on the highest in sight and words beside it, where there are any. */
 export function drawCurve(
   context: CanvasRenderingContext2D,
@@ -40,6 +43,7 @@ export function drawCurve(
   const seen = values.slice(first, Math.max(Math.ceil((width - begin) / wide), 0));
   const most = seen.reduce((a, b) => Math.max(a, b), 0);
   const top = Math.max(most, 1);
+  const tall = high - PEAK_ROOM;
   context.save();
   context.beginPath();
   context.rect(0, y, width, high);
@@ -47,7 +51,7 @@ export function drawCurve(
   context.beginPath();
   context.moveTo(begin, y + high);
   values.forEach((value, at) => {
-    const height = y + high - (value / top) * high;
+    const height = y + high - (value / top) * tall;
     context.lineTo(begin + at * wide, height);
     context.lineTo(begin + (at + 1) * wide, height);
   });
@@ -61,8 +65,8 @@ export function drawCurve(
   context.lineWidth = 1;
   context.stroke();
   const text = most > 0 ? inWords(most) : "";
-  if (text !== "")
-    drawPeak(context, text, begin + (first + seen.indexOf(most) + 0.5) * wide, { y, colour, palette, width });
+  const peak = begin + (first + seen.indexOf(most) + 0.5) * wide;
+  if (text !== "") drawPeak(context, text, peak, { y: y + PEAK_ROOM, colour, palette, width });
   context.restore();
 }
 
@@ -75,9 +79,9 @@ function drawPeak(
 ): void {
   const x = Math.min(Math.max(at, 3), width - 3);
   context.beginPath();
-  context.arc(x, y + 3, 3, 0, 2 * Math.PI);
+  context.arc(x, y, 2.5, 0, 2 * Math.PI);
   context.fillStyle = colour;
   context.fill();
   const room = context.measureText(text).width + 8;
-  drawOverOthers(context, text, x + room < width ? x + 6 : x - room + 2, y + 7, palette.muted, palette);
+  drawOverOthers(context, text, x + room < width ? x + 6 : x - room + 2, y - 7, palette.muted, palette);
 }

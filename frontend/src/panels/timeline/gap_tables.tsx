@@ -15,13 +15,13 @@ interface GapTablesProps {
 const EMPTY = "No GPU is idle in this window.";
 
 export function GapTables({ links, device, isMarked, gap, group }: GapTablesProps) {
-  const gaps = device === null ? "Gaps" : `Gaps of GPU ${device}`;
+  const of = device === null ? "" : ` of GPU ${device}`;
   return (
     <>
       <DataTable
         table="gap_groups"
         name="gap_groups"
-        title={`${gaps} by Cause and Op`}
+        title={`Gaps${of} by Cause and Op`}
         noun="groups"
         selectable
         selected={group}
@@ -33,7 +33,7 @@ export function GapTables({ links, device, isMarked, gap, group }: GapTablesProp
       <DataTable
         table="gaps"
         name="gaps"
-        title={gaps}
+        title={`Every Gap${of}`}
         noun="gaps"
         selectable
         selected={gap}

@@ -89,7 +89,6 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
   const who = device === null ? "The GPU" : `GPU ${device}`;
   const row = top?.rows[0];
   const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
-  const host = typeof row?.host === "string" && row.host !== "" ? row.host : null;
   const gaps = typeof row?.gaps === "number" ? row.gaps : null;
   const total = typeof row?.total_ns === "number" ? row.total_ns : null;
   return (
@@ -116,35 +115,32 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
                 </strong>
               </>
             )}
-            {lead === null && ` ${idle === 0 ? "in" : "of"} the ${formatDuration(wall)} ${where}`}
-            {shownCauses.map(({ key, label, ns }, at) => (
-              <>
-                {at > 0 ? ", " : ": "}
-                <strong class="nowrap">{formatDuration(ns)}</strong> {SPENT[key] ?? withinSentence(label)}
-              </>
-            ))}
-            .
+            {lead === null && ` ${idle === 0 ? "in" : "of"} the ${formatDuration(wall)} ${where}`}.
           </>
         )}
       </h2>
-      <p class="muted clip">
-        {idle > 0 && gaps !== null && (
-          <>
-            The largest group of alike gaps takes {formatDuration(total)}: {formatCounted(gaps, "gap")}
-            {op !== null && (
-              <>
-                {" "}
-                before <code data-tip={op}>{shortPath(op)}</code>
-              </>
-            )}
-            {host !== null && host !== op && (
-              <>
-                , while the host was in <code data-tip={host}>{shortPath(host)}</code>
-              </>
-            )}
-            .
-          </>
-        )}
+      <p class="model-line">
+        <span class="clip">
+          {shownCauses.map(({ key, label, ns }, at) => (
+            <>
+              {at > 0 && ", "}
+              <strong>{formatDuration(ns)}</strong> {SPENT[key] ?? withinSentence(label)}
+            </>
+          ))}
+          {shownCauses.length > 0 && ". "}
+          {idle > 0 && gaps !== null && (
+            <>
+              Largest group of gaps: {formatDuration(total)} in {formatCounted(gaps, "gap")}
+              {op !== null && (
+                <>
+                  {" "}
+                  before <code data-tip={op}>{shortPath(op)}</code>
+                </>
+              )}
+              .
+            </>
+          )}
+        </span>
       </p>
     </header>
   );

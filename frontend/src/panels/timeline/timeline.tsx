@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 
 import { fetchMoment, fetchTimeline, fetchTimelineItem, fetchTimelineItemAt } from "../../api/client";
 import { Choice } from "../../components/choice";
-import { LeftOut } from "../../components/left_out";
+import { LeftOut, leftOutOf } from "../../components/left_out";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
@@ -286,7 +286,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   /** Where the time of the sentence lies. */
   const placeOf = (range: View): string => {
     const own = iterationIn(list, range);
-    if (own !== null) return isMarked ? `of iteration ${own.iteration}` : "recorded";
+    if (own !== null) return isMarked ? `of iteration ${own.iteration}` : "from first to last GPU work";
     const outer = isMarked ? iterationAround(list, range) : null;
     return outer === null ? "of this window" : `of this window, in iteration ${outer.iteration}`;
   };
@@ -345,7 +345,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
           isMarked={isMarked}
           onView={show}
         />
-        <div class={told.from > whole.from || told.to < whole.to ? "timeline-left-out-room" : ""}>
+        <div class={leftOutOf(told, whole).length > 0 ? "timeline-left-out-room" : ""}>
           <LeftOut mapped={mapped} whole={whole} onWhole={() => show(whole)} />
         </div>
         <WindowBar
