@@ -144,7 +144,7 @@ def launch_statistics(con: sqlite3.Connection, device: int, start_ns: int, stop_
 
 
 def _is_kernel(launches: Launches) -> npt.NDArray[np.bool_]:
-    return (launches.work_class != COPY) & (launches.work_class != SET)
+    return ~are_among(launches.work_class, (COPY, SET))
 
 
 def _delays(kernels: Launches) -> dict[str, Any]:
