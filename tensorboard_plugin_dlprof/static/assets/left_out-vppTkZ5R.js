@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ha as e,Xi as t}from"./frame-CnUYtVHu.js";var n=.01;function r({mapped:r,whole:i,onWhole:a}){let o=[[r.from-i.from,`before`],[i.to-r.to,`after`]].filter(([e])=>e>n*(r.to-r.from));return o.length===0?null:e(`p`,{class:`muted timeline-left-out`,children:[`Not shown: `,o.map(([e,n])=>`${t(e)} ${n}`).join(`, `),`.`,` `,e(`button`,{type:`button`,class:`link-button`,onClick:a,children:`Show the whole recording`})]})}export{r as t};
