@@ -39,7 +39,8 @@ class Group(msgspec.Struct):
     estimate: Estimate | None = None
     """Of its kernel time; None if it was not tested."""
     is_counted: bool = True
-    """Whether both sides tell ops apart alike, so that the numbers of ops say something about the program."""
+    """Whether both sides tell ops apart alike, so that the numbers of ops say something about the program.
+    Kernels are no ops."""
 
     @property
     def a_ns(self) -> int:
@@ -93,7 +94,7 @@ def groups_of(rows: Iterable[Row], of_kernels: bool, nets: bool) -> list[Group]:
         else:
             name, direction = (row.name, "") if of_kernels else _pattern_of(row)
         key = f"{name} {direction}" if row.a or row.b else f"{name} ({row.kind})"
-        groups.setdefault(key, Group(key, name, direction, [])).rows.append(row)
+        groups.setdefault(key, Group(key, name, direction, [], is_counted=not of_kernels)).rows.append(row)
     result = list(groups.values())
     _set_shares(result)
     _set_counted(result)

@@ -166,8 +166,8 @@ GROUPS = _table(
             "a_ops",
             "Ops A",
             "integer",
-            "How many ops of A with kernels the row stands for; empty for a part of the time, and where calls show "
-            "that A and B tell ops apart in other ways.",
+            "How many ops of A with kernels the row stands for; empty for a part of the time, where kernels are "
+            "compared, and where calls show that A and B tell ops apart in other ways.",
         )
     ),
     _column(
@@ -175,8 +175,8 @@ GROUPS = _table(
             "b_ops",
             "Ops B",
             "integer",
-            "How many ops of B with kernels the row stands for; empty for a part of the time, and where calls show "
-            "that A and B tell ops apart in other ways.",
+            "How many ops of B with kernels the row stands for; empty for a part of the time, where kernels are "
+            "compared, and where calls show that A and B tell ops apart in other ways.",
         )
     ),
     _column(_TOLD, tier=1),

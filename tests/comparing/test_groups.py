@@ -134,6 +134,14 @@ def test_ops_are_not_counted_where_both_sides_tell_them_apart_otherwise() -> Non
     assert twice.counts == (1, 1)
 
 
+def test_kernels_are_not_counted_as_ops() -> None:
+    """Where A has no ops, kernels of a name are a row; each is one, which says nothing."""
+    a = recording([op("unassociated_linear_kernel", 100, kernel="linear_kernel", associated=False)])
+    b = recording([op("m/linear", 90)])
+    (group,) = compare([a], [b]).groups
+    assert (group.name, group.counts) == ("linear_kernel", (None, None))
+
+
 def test_overlap_is_behind_all_that_is_a_cause() -> None:
     """Kernels that run at once take 600 ns less than they add up to in A: nothing that could be mended."""
     a = recording([op("/m/a", 1000)], iterations=[500], parts={"compute_other": 400, "launching": 100})

@@ -225,4 +225,17 @@ it("leaves out calls that repeat the number of ops in every row", () => {
   expect([...repeated(columns, same, [])]).toEqual(["a_calls", "b_calls"]);
   expect([...repeated(columns, same, ["b_calls"])]).toEqual([]);
   expect([...repeated(columns, [...same, { a_ops: 2, b_ops: 1, a_calls: 4, b_calls: 2 }], [])]).toEqual([]);
+  // Kernels are not counted as ops.
+  expect([...repeated(columns, [{ a_ops: null, b_ops: null, a_calls: 4, b_calls: 2 }], [])]).toEqual([]);
+});
+
+it("leaves out what the time of a call changes where it is all of the change", () => {
+  const columns = ["change_ns", "speed_ns"].map((key) => column(key, "duration_ns"));
+  const rows = [
+    { change_ns: -3, speed_ns: -3 },
+    { change_ns: 2, speed_ns: null },
+  ];
+  expect([...repeated(columns, rows, [])]).toEqual(["speed_ns"]);
+  expect([...repeated(columns, rows, ["speed_ns"])]).toEqual([]);
+  expect([...repeated(columns, [...rows, { change_ns: 5, speed_ns: 4 }], [])]).toEqual([]);
 });

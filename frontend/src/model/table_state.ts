@@ -157,7 +157,7 @@ export const foldable = (
       !needed.includes(column.key),
   );
 
-/** Calls of A and B that repeat how many ops they have, in every one of the rows: numbers that tell nothing. */
+/** Calls of A and B that repeat how many ops they have, and what the time of a call changes where no number of calls does, in every row. */
 export function repeated(columns: readonly Column[], rows: readonly Row[], needed: readonly string[]): Set<string> {
   const pairs = ["a", "b"].map((side) => [`${side}_ops`, `${side}_calls`] as const);
   const keys = new Set(columns.map(({ key }) => key));
@@ -165,9 +165,13 @@ export function repeated(columns: readonly Column[], rows: readonly Row[], neede
     ([ops, calls]) =>
       keys.has(ops) &&
       !needed.includes(calls) &&
-      rows.every(({ [ops]: of, [calls]: called }) => isEmpty(called) || isEmpty(of) || of === called),
+      rows.every(({ [ops]: of, [calls]: called }) => isEmpty(called) || of === called),
   );
-  return new Set(areSame ? pairs.map(([, calls]) => calls) : []);
+  const isOfTime =
+    keys.has("speed_ns") &&
+    !needed.includes("speed_ns") &&
+    rows.every(({ speed_ns: speed, change_ns: change }) => isEmpty(speed) || speed === change);
+  return new Set([...(areSame ? pairs.map(([, calls]) => calls) : []), ...(isOfTime ? ["speed_ns"] : [])]);
 }
 
 /** The changes to the URL after which the table called `name` starts at its first page, with nothing selected. */

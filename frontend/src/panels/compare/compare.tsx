@@ -10,7 +10,7 @@ import { Panel } from "../../components/panel";
 import { OneStop } from "../../components/one_stop";
 import { DataTable } from "../../components/table/data_table";
 import { formatBytes } from "../../format/bytes";
-import { formatCount, formatCounted } from "../../format/number";
+import { capitalized, formatCount, formatCounted } from "../../format/number";
 import { ImportPage } from "../../frame/import_page";
 import { ProfilesContext, useUnready } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -138,10 +138,8 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
       <div class="stacked compare-page">
         <OneStop>
           {head}
-          <div class="compare-pair wide">
-            <KeyNumbers comparison={comparison} />
-            <TimeBySide comparison={comparison} />
-          </div>
+          <TimeBySide comparison={comparison} />
+          <KeyNumbers comparison={comparison} />
         </OneStop>
         <GroupsBySide baseline={baseline} />
         <p class="series-offer">
@@ -157,15 +155,19 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
       <OneStop>
         {head}
         {recorded && (
-          <div class="compare-pair wide">
+          <>
+            <TimeBySide comparison={comparison} />
+            <div class="compare-pair narrow">
+              <Panel
+                title={`From A to B, ${of}`}
+                about={`Each bar begins where the one before ended${neutral ? "" : ": blue is less time, orange more; grey ones are parts of the bar above them"}. A click on a name narrows the table below.`}
+              >
+                <Waterfall comparison={comparison} />
+              </Panel>
+              <IterationDots comparison={comparison} />
+            </div>
             <KeyNumbers comparison={comparison} />
-            <Panel
-              title={`From A to B, ${of}`}
-              about={`Each bar begins where the one before ended${neutral ? "" : ": blue is less time, orange more; grey ones are parts of the bar above them"}. A click on a name narrows the table below.`}
-            >
-              <Waterfall comparison={comparison} />
-            </Panel>
-          </div>
+          </>
         )}
       </OneStop>
       {recorded && (
@@ -204,17 +206,18 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
           )}
           {tab === "groups" && (
             <InSight of={url["cgroups.row"] ?? ""}>
-              <Group baseline={baseline} group={url["cgroups.row"] ?? ""} />
+              <Group
+                baseline={baseline}
+                group={url["cgroups.row"] ?? ""}
+                noun={comparesKernels(comparison) ? "kernels" : "ops"}
+              />
             </InSight>
           )}
           {tab === "ops" && <InSight of={row}>{row !== "" && <RowDetail baseline={baseline} row={row} />}</InSight>}
         </>
       )}
       <OneStop>
-        <div class="compare-pair narrow">
-          <IterationDots comparison={comparison} />
-          <Memory comparison={comparison} />
-        </div>
+        <Memory comparison={comparison} />
       </OneStop>
       {recorded && <Series />}
     </div>
@@ -322,12 +325,14 @@ function MemoryRow({ name, a, b, most, whole }: MemoryRowProps) {
 }
 
 /** The rows that the selected group sums, and both sides of the one that is selected among them. */
-function Group({ baseline, group }: { baseline: Baseline; group: string }) {
+function Group({ baseline, group, noun }: { baseline: Baseline; group: string; noun: string }) {
   const row = useUrl()["cmembers.row"] ?? "";
   const only = useOnlyRow("compare_of_group", { ...baselineLinks(baseline), row: group });
   if (group === "")
     return (
-      <Hint title="Ops of the Selected Group" text="Select a group above to see its ops, their shapes and kernels." />
+      noun === "ops" && (
+        <Hint title="Ops of the Selected Group" text="Select a group above to see its ops, their shapes and kernels." />
+      )
     );
   if (only === null) return <Loading what="the ops of the group" />;
   if (only !== "") return <RowDetail baseline={baseline} row={only} />;
@@ -337,7 +342,7 @@ function Group({ baseline, group }: { baseline: Baseline; group: string }) {
         key={group}
         table="compare_of_group"
         name="cmembers"
-        title={`Ops of ${group}`}
+        title={`${capitalized(noun)} of ${group}`}
         noun="rows"
         empty="There is no such group."
         links={{ ...baselineLinks(baseline), row: group }}
@@ -369,7 +374,7 @@ function Notes({ comparison, of }: NotesProps) {
     <p class="muted compare-about">
       {[
         noiseIn(comparison, of),
-        "Times of ops are those of their kernels, without copies and memsets.",
+        comparesKernels(comparison) ? "" : "Times of ops are those of their kernels, without copies and memsets.",
         overlap,
         hidden,
       ]

@@ -2,12 +2,16 @@
 import type { CompareMeasure, CompareResponse, CompareSamples } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
+import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { axisFor, median } from "../../model/comparison";
 import { signedShare } from "../../model/change";
-import { AxisNote } from "./waterfall";
+import { AxisNote, heightOf } from "./waterfall";
 
-const HEIGHT = 150;
+/** At least, px. */
+const LOWEST = 150;
+/** Below the dots. */
+const NAMES = 18;
 const PAD = 10;
 const LEFT = 64;
 
@@ -25,38 +29,48 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
       title={wall ? "Iterations of A and B" : "Kernel Time of A and B"}
       about="Each dot is an iteration, the line the median. The estimate is the median ratio of all pairs of an iteration of B and one of A, or of recordings where there are several; its interval is by the test of Mann and Whitney, which assumes nothing about how times are distributed."
     >
-      <Dots sides={sides} names={[comparison.iterations.a.iteration, comparison.iterations.b.iteration]} />
-      <p class="muted">{interval(measure)}</p>
+      <Dots
+        height={Math.max(heightOf(comparison) - NAMES, LOWEST)}
+        sides={sides}
+        names={[comparison.iterations.a.iteration, comparison.iterations.b.iteration]}
+      />
+      <p class="muted">{interval(measure, sides[0].length, sides[1].length)}</p>
     </Panel>
   );
 }
 
-function interval(measure: CompareMeasure | undefined): string {
+/** Iterations a side without which there is no interval. */
+const LEAST = 4;
+
+function interval(measure: CompareMeasure | undefined, ofA: number, ofB: number): string {
   if (measure?.ratio == null) return "";
   const ratio = signedShare(measure.ratio - 1) || "0 %";
   const what =
     measure.input_size_ratio === null ? "Estimate, the median ratio of all pairs" : "Estimate on inputs of equal size";
-  // The headline says that there are too few for an interval.
-  if (measure.interval === null) return `${what}: ${ratio}; too few for an interval.`;
+  if (measure.interval === null)
+    return Math.min(ofA, ofB) < LEAST
+      ? `The median ratio of ${formatCounted(ofA * ofB, "pair")} alone is ${ratio}: too few to tell it from noise, which takes ${LEAST} of each side.`
+      : `${what}: ${ratio}; no interval is known.`;
   const [low, high] = measure.interval;
   return `${what}: ${ratio}; 95 % sure that it is from ${signedShare(low - 1) || "0 %"} to ${signedShare(high - 1) || "0 %"}.`;
 }
 
 interface DotsProps {
+  height: number;
   sides: readonly [readonly number[], readonly number[]];
   names: readonly [readonly number[], readonly number[]];
 }
 
-function Dots({ sides, names }: DotsProps) {
+function Dots({ height, sides, names }: DotsProps) {
   const [measure, width] = useWidth(800);
   const all = [...sides[0], ...sides[1]];
   const [low, high] = axisFor(Math.min(...all), Math.max(...all));
-  const y = (ns: number): number => PAD + ((high - ns) / Math.max(high - low, 1)) * (HEIGHT - 2 * PAD);
+  const y = (ns: number): number => PAD + ((high - ns) / Math.max(high - low, 1)) * (height - 2 * PAD);
   const half = (width - LEFT) / 2;
   return (
     <div ref={measure}>
       {low > 0 && <AxisNote low={low} />}
-      <svg width={width} height={HEIGHT + 18} role="img" aria-label={`Dots of ${all.length} iterations`}>
+      <svg width={width} height={height + NAMES} role="img" aria-label={`Dots of ${all.length} iterations`}>
         {[high, (high + low) / 2, low].map((ns) => (
           <g key={ns}>
             <line class="grid-line" x1={LEFT} x2={width} y1={y(ns)} y2={y(ns)} />
@@ -79,7 +93,7 @@ function Dots({ sides, names }: DotsProps) {
                   <title>{`Iteration ${names[side]?.[i] ?? ""}: ${formatDuration(ns)}`}</title>
                 </circle>
               ))}
-              <text class="axis-title" x={left + half / 2} y={HEIGHT + 14} text-anchor="middle">
+              <text class="axis-title" x={left + half / 2} y={height + 14} text-anchor="middle">
                 {side === 0 ? "A" : "B"}
                 {middle === null ? "" : `: median ${formatDuration(middle)}`}
               </text>

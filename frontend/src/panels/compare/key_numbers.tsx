@@ -1,10 +1,9 @@
 /** The main numbers of both sides beside each other, and how they changed. */
 import type { CompareMeasure, CompareResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
-import { UNKNOWN } from "../../format/number";
+import { capitalized, UNKNOWN } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
-import { navigate, useUrl } from "../../frame/url";
 import {
   boundsOf,
   changeOfMeasure,
@@ -25,95 +24,62 @@ const ABOUT = {
   capture: "Of the whole recordings; kernel time and idle time are those of one GPU, the mean of those in use.",
 } as const;
 
-/** With more rows, those that repeat in other words what the others tell stand there on demand. */
-const MOST_ROWS = 6;
-const FURTHER: ReadonlySet<string> = new Set(["kernels", "gpu_utilization", "tokens_per_s"]);
-
-/** Of the mean and the median, only the one that the headline tells, which is first. */
-const isDecisive = ({ kind }: Row, at: number, all: readonly Row[]): boolean =>
-  !FURTHER.has(kind.key) && all.findIndex((each) => each.kind.key === kind.key) === at;
-
 export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
-  const { same_program: changes } = comparison;
-  const all = changes ? rowsOf(comparison) : ownRows(comparison);
-  const isAll = useUrl()["compare.numbers"] === "all";
-  const rows = isAll || !changes || all.length <= MOST_ROWS ? all : all.filter(isDecisive);
+  const { same_program: changes, matrix_unit: unit } = comparison;
+  const rows = changes ? rowsOf(comparison) : ownRows(comparison);
   const bounded = changes && rows.some(({ interval }) => interval !== null);
   return (
     <Panel
       title={changes ? "Key Numbers" : "Side by Side"}
       about={
-        changes
-          ? `${ABOUT[comparison.per]}${bounded ? " The bounds are those of the median ratio of all pairs of an iteration of B and one of A, or of recordings where there are several." : ""}`
-          : "Each number is of one side alone. Changes between different programs tell nothing, so none is shown."
+        (changes
+          ? `${ABOUT[comparison.per]}${bounded ? " The bounds, sure to 95 %, are those of the median ratio of all pairs of an iteration of B and one of A, or of recordings where there are several." : ""}`
+          : "Each number is of one side alone. Changes between different programs tell nothing, so none is shown.") +
+        ` The share of ${unit}s is of the kernel time.`
       }
     >
-      <table class={`plain-table key-numbers ${changes ? "with-changes" : ""}`}>
-        <thead>
-          <tr>
-            <th />
-            <th class="right">A</th>
-            <th class="right">B</th>
-            {changes && (
-              <th class="of-both" colSpan={2}>
-                Change
-              </th>
-            )}
-            {bounded && <th class="right interval">95 % interval</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <MeasureRow key={row.label} row={row} changes={changes} bounded={bounded} />
-          ))}
-        </tbody>
-      </table>
-      {changes && all.length > MOST_ROWS && (
-        <p class="note-below">
-          <button
-            type="button"
-            class="link-button"
-            aria-expanded={isAll}
-            onClick={() => navigate({ "compare.numbers": isAll ? null : "all" })}
-          >
-            {isAll ? "Show fewer" : `Show all ${all.length}`}
-          </button>
-        </p>
-      )}
+      <ul class="key-numbers">
+        {rows.map((row) => (
+          <Tile key={row.label} row={row} changes={changes} />
+        ))}
+      </ul>
     </Panel>
   );
 }
 
-interface MeasureRowProps {
-  row: Row;
-  changes: boolean;
-  bounded: boolean;
-}
-
-function MeasureRow({ row, changes, bounded }: MeasureRowProps) {
-  const { kind, a, b } = row;
+function Tile({ row, changes }: { row: Row; changes: boolean }) {
+  const { kind, a, b, is_least: isLeast } = row;
   const change = changeOfMeasure(kind, a, b);
-  const colour = colourOfChange(change, row.interval);
+  const bounds = changes ? boundsOf(row) : "";
   return (
-    <tr>
-      <th scope="row">{row.label}</th>
+    <li>
+      <strong>{row.label}</strong>
       {[a, b].map((value, side) => (
-        <td key={side} class={value === null ? "right unknown" : "right number"}>
-          {value === null ? UNKNOWN : `${row.is_least && value > 0 ? "≥ " : ""}${kind.format(value)}`}
-        </td>
+        <span key={side}>
+          <span class="muted">{side === 0 ? "A" : "B"}</span>{" "}
+          <span class={value === null ? "unknown" : "number"}>
+            {value === null ? UNKNOWN : `${isLeast && value > 0 ? "≥ " : ""}${kind.format(value)}`}
+          </span>
+        </span>
       ))}
       {changes && (
-        <>
-          <td class={`right number ${colour}`}>{change.size}</td>
-          <td class={`right number ${colour}`}>{change.share}</td>
-        </>
+        <span class={`number ${colourOfChange(change, row.interval)}`}>
+          {[change.size, change.share].filter(Boolean).join(", ") || (a === b ? "no change" : "")}
+        </span>
       )}
-      {bounded && <td class="right number muted interval">{boundsOf(row)}</td>}
-    </tr>
+      {bounds !== "" && (
+        <small class="muted number" data-tip="95 % interval">
+          {bounds}
+        </small>
+      )}
+    </li>
   );
 }
 
-/** What is known of both sides. Of the mean and the median of iterations, the one that the headline tells is first. */
+/** Alone: elsewhere the share of matrix units follows the kernel time that it is of. */
+const labelOf = ({ label }: MeasureKind): string => capitalized(label.replace(/^of it /, ""));
+
+/** What is known of both sides. */
 function rowsOf(comparison: CompareResponse): Row[] {
   const { measures, matrix_unit: unit, per, of_medians: ofMedians, inputs_differ: neutral, a, b } = comparison;
   const rows = measureKinds(unit).flatMap((each): Row[] => {
@@ -127,13 +93,13 @@ function rowsOf(comparison: CompareResponse): Row[] {
     }
     // Bounds are of a ratio, and shares change in points.
     const interval = kind.format === formatShare ? null : measure.interval;
-    const row = { ...measure, interval, kind, label: kind.label };
+    const row = { ...measure, interval, kind, label: labelOf(kind) };
     if (kind.key !== "iteration_time" || measure.a_median === null || Math.max(a.iterations, b.iterations) < 2)
       return [row];
-    // The bounds are those of the change that the headline tells, and stand beside its times.
-    const mean = { ...row, label: `${kind.label}, mean` };
-    const ofMedian = { ...row, label: `${kind.label}, median`, a: measure.a_median, b: measure.b_median };
-    return ofMedians ? [ofMedian, { ...mean, interval: null }] : [mean, { ...ofMedian, interval: null }];
+    // That which the headline tells; the median stands beside the dots, too.
+    return ofMedians
+      ? [{ ...row, label: `${kind.label}, median`, a: measure.a_median, b: measure.b_median }]
+      : [{ ...row, label: `${kind.label}, mean` }];
   });
   if (per === "iteration" || a.recording_ns === null || b.recording_ns === null) return rows;
   const recording = timeRow("Recording", a.recording_ns, b.recording_ns);
@@ -164,8 +130,7 @@ function ownRows({ measures, matrix_unit: unit, a, b }: CompareResponse): Row[] 
       (measure.a === null && measure.b === null)
     )
       return [];
-    const label = kind.key === "tensor_core_share" ? `Kernel time on ${unit}s` : kind.label;
-    return [{ ...measure, kind, label, interval: null }];
+    return [{ ...measure, kind, label: labelOf(kind), interval: null }];
   });
   return iteration.a === null && iteration.b === null ? others : [iteration, ...others];
 }

@@ -1,9 +1,9 @@
-/** Two programs that are not the same: what the time of each goes to, by its own whole. */
+/** What the time of each side goes to: of one program on one scale, of two by their own wholes. */
 import type { ComponentChildren } from "preact";
 
 import { baselineLinks, fetchTable, type Baseline } from "../../api/client";
 import type { CompareResponse, TableResponse } from "../../api/types";
-import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
+import { BarLegend, KindLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { ErrorBox } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { FittingPath } from "../../components/value";
@@ -20,18 +20,28 @@ const SIDES = ["a", "b"] as const;
 const MOST_GROUPS = 8;
 
 export function TimeBySide({ comparison }: { comparison: CompareResponse }) {
-  const { parts, matrix_unit: unit } = comparison;
+  const { parts, matrix_unit: unit, same_program: same } = comparison;
   if (parts.length === 0) return null;
+  const wholes = SIDES.map((side) => comparison[side].iteration_ns ?? comparison[side].value_ns);
+  const bars = SIDES.map((side, i) => {
+    const whole = wholes[i] ?? 0;
+    const sum = Math.max(comparison[side].value_ns, 1);
+    const times = parts.map((part) => [part.part, (part[`${side}_ns`] / sum) * whole] as const);
+    return segmentsOf(partsNamed(times), whole, capitalized(unit)).map((each) => ({ ...each, to: null }));
+  });
   return (
     <Panel
-      title="Where the Time Goes"
-      about="Both bars are as long: what the time of each side consists of can be set side by side, how long it is cannot."
+      title={same ? "A and B" : "Where the Time Goes"}
+      about={
+        same
+          ? "What the time of each side consists of, on one scale."
+          : "Both bars are as long: what the time of each side consists of can be set side by side, how long it is cannot."
+      }
     >
-      {SIDES.map((side) => {
-        const { value_ns: sum, iteration_ns: iteration, iterations, devices_in_use: gpus } = comparison[side];
-        const whole = iteration ?? sum;
-        const times = parts.map((part) => [part.part, (part[`${side}_ns`] / Math.max(sum, 1)) * whole] as const);
-        const segments = segmentsOf(partsNamed(times), whole, capitalized(unit)).map((each) => ({ ...each, to: null }));
+      {SIDES.map((side, i) => {
+        const { iteration_ns: iteration, iterations, devices_in_use: gpus } = comparison[side];
+        const whole = wholes[i] ?? 0;
+        const segments = bars[i] ?? [];
         const letter = side.toUpperCase();
         const what =
           iteration === null ? "the whole recording" : iterations === 1 ? "the iteration" : "the mean iteration";
@@ -41,11 +51,14 @@ export function TimeBySide({ comparison }: { comparison: CompareResponse }) {
               {letter}: {what}, {formatDuration(whole)}
               {gpus > 1 && `, mean of ${gpus} GPUs`}
             </h3>
-            <StackedBar segments={segments} whole_ns={whole} label={`Time of ${letter}`} height={24} />
-            <BarLegend segments={segments} whole_ns={whole} />
+            <div style={same ? { width: `${(whole / Math.max(...wholes, 1)) * 100}%` } : undefined}>
+              <StackedBar segments={segments} whole_ns={whole} label={`Time of ${letter}`} height={24} />
+            </div>
+            {!same && <BarLegend segments={segments} whole_ns={whole} />}
           </div>
         );
       })}
+      {same && <KindLegend bars={bars} unit={capitalized(unit)} />}
     </Panel>
   );
 }

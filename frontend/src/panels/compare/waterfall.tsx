@@ -16,6 +16,9 @@ const RIGHT = 96;
 const SEARCH = "cgroups.search";
 const KIND = "cgroups.where.kind";
 
+/** px, of what stands beside it too. */
+export const heightOf = (comparison: CompareResponse): number => waterfall(comparison).length * ROW;
+
 export function Waterfall({ comparison }: { comparison: CompareResponse }) {
   const url = useUrl();
   const [measure, width] = useWidth(800);

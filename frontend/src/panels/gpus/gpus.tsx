@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 
 import type { DashboardResponse } from "../../api/types";
-import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
+import { BarLegend, KindLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
@@ -18,7 +18,6 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
 import { numberOf, textOf, useRow } from "../../frame/use_row";
 import { devicesInUse, hasKernels, whyNoKernels } from "../../model/headline";
-import { partKinds } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
 import { isWarmUp, segmentsOf, typicalNumbers, type BarSegment } from "../../model/step";
 import { rankLabel, warmUpLeftOut } from "../../model/ranks";
@@ -44,7 +43,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const own = job?.profiles.filter((each) => each?.run === data.profile.run && each.name === data.profile.name) ?? [];
   const ofRank = job === null || own.length > 1 ? "" : ` of ${rankLabel(job, job.rank).toLowerCase()}`;
   const { data: diagnosis, loading } = useDiagnosis();
-  // In the order of the GPUs; without kinds that are too short to be seen.
+  // In the order of the GPUs.
   const means = diagnosis === null ? null : typicalNumbers(diagnosis, data);
   const segments = devices.map(({ device_id: id }) => {
     const mean = diagnosis?.mean.devices[String(id)];
@@ -57,11 +56,6 @@ export function Gpus({ data }: { data: DashboardResponse }) {
     diagnosis === null
       ? []
       : data.iterations.rows.map(({ iteration }) => iteration).filter((each) => isWarmUp(each, diagnosis, data));
-  const order = partKinds(data.matrix_unit).map(({ key }): string => key);
-  const placeOf = ({ key }: BarSegment): number => (order.includes(key) ? order.indexOf(key) : order.length);
-  const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()].sort(
-    (a, b) => placeOf(a) - placeOf(b),
-  );
   const { rank, world_size: world } = data.profile;
   const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
   const table = (
@@ -175,13 +169,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
           {segments.length === 1 && segments[0] !== undefined ? (
             <BarLegend segments={segments[0]} whole_ns={diagnosis?.mean.wall_ns ?? 0} />
           ) : (
-            <ul class="bar-legend">
-              {kinds.map(({ key, label, colour, about }) => (
-                <li key={key} data-tip={about}>
-                  <span class="swatch" style={{ background: colour }} /> {label}
-                </li>
-              ))}
-            </ul>
+            <KindLegend bars={segments.map((of) => of ?? [])} unit={data.matrix_unit} />
           )}
           {devices.length === 1 && <Facts data={data} id={devices[0]?.device_id ?? null} />}
         </Panel>
