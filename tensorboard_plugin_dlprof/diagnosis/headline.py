@@ -173,4 +173,6 @@ def _computing(wall_ns: int, parts_ns: Mapping[Part, int], unit: str) -> str:
     if len(ran) == 1:
         return kinds[ran[0]][1]
     said = [part for part in ran if parts_ns[part] >= _NEXT_TO_NOTHING * wall_ns]
+    if len(said) == 1:
+        return f"nearly all of it {kinds[said[0]][0]}"
     return ", ".join(f"{percentage(parts_ns[part] / wall_ns)} {kinds[part][0]}" for part in said)

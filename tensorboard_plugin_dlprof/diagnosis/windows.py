@@ -179,7 +179,7 @@ def typical_range(
 
 _WORDS = {
     "warm_up": "warm-up",
-    "ran_up": "the host ran ahead, and it ended before the GPU's work",
+    "ran_up": "the host ran ahead, so that it ended before the GPU's work",
     "became_slower": "it became slower",
     "became_faster": "it became faster",
     "no_gpu_work": "no GPU work",

@@ -106,9 +106,10 @@ def _exposed(facts: Facts, cells: Mapping[str, Int64s]) -> list[dict[str, Any]]:
     free = max(compute - overlapped, 0)
     gain = min(transfer, free) // count
     text = (
-        f"{percentage(transfer / total)} of the time goes into transfers during which nothing is computed, though "
-        f"compute without communication takes {percentage(free / total)}. Overlap them: larger buckets for gradients, "
-        "prefetching of parameters, and asynchronous collectives on a stream of their own."
+        f"{percentage(transfer / total)} of the time goes into transfers while nothing is computed; "
+        f"{percentage(free / total)} is compute with no communication beside it, which could hide "
+        f"{'them' if free >= transfer else 'a part of them'}. Overlap them: larger buckets for gradients, prefetching "
+        "of parameters, and asynchronous collectives on a stream of their own."
     )
     evidence = {
         "exposed_transfer_ns": transfer // count,

@@ -174,7 +174,7 @@ def test_zero_grad_is_told_by_what_it_costs() -> None:
             step.op("aten::zero_", ADD, number * 10_000, number * 10_000 + 1_000, at=200 + number * 1_000)
         step.good(300_000, STEP_NS, at=100_000)
 
-    assert "No kernel runs for 261" in said_by("zero_grad_detector", scene(body)).problem_text()
+    assert "no kernel runs for 261" in said_by("zero_grad_detector", scene(body)).problem_text()
     busy = many(ADD, "aten::zero_", 30, around="Optimizer.zero_grad#SGD.zero_grad")(0.5)
     assert "which take 500 µs" in said_by("zero_grad_detector", busy).problem_text()
 

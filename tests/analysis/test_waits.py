@@ -37,6 +37,7 @@ def test_a_wait_that_is_not_in_each_iteration_says_where_it_is(
     (described,) = (each for each in said_sentences["findings"] if each["rule"] == "host_detector")
     assert "of each iteration" not in described["title"]
     assert how_often in described["title"]
+    assert " for the host: all of it in /unique. " in described["title"], "no number twice"
     assert (described["gain"]["low_ns"] is None) == (len(slow) == 1)
 
 

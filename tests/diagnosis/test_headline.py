@@ -105,9 +105,10 @@ def test_it_says_what_the_time_is(wall_us: int, marked: bool, whole: str) -> Non
         (33, 58, 0, "33.0 % on Tensor Cores, 58.0 % in other kernels"),
         (30, 30, 31, "30.0 % on Tensor Cores, 30.0 % in other kernels, 31.0 % in unknown kernels"),
         (91, 0, 0, "all of it on Tensor Cores"),
+        (0.5, 0.5, 90, "nearly all of it in unknown kernels"),
         (0, 91, 0, "none of it on Tensor Cores"),
         (0, 0, 91, "whether on Tensor Cores is not known"),
-        (0.9, 90.1, 0, "90.1 % in other kernels"),
+        (0.9, 90.1, 0, "nearly all of it in other kernels"),
     ],
 )
 def test_where_a_gpu_computes_nearly_always_it_says_what(tensor: float, other: float, unknown: int, what: str) -> None:

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.job_places import find_job
 from tensorboard_plugin_dlprof.diagnosis.known_waits import COMMUNICATION, NOT_TAKEN_OUT, SHOWS_BESIDE, without_waits
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
+from tensorboard_plugin_dlprof.units import percentage
 from tests.ranks.jobs import import_into, made_in
 from tests.routes.serving import Server
 
@@ -105,10 +106,13 @@ def test_the_gain_is_the_same_everywhere_and_follows_the_job(
     text = (tmp_path / "dlprof_reports.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
     assert "<h1>run/host0, rank 0 of 8</h1>" in text
     assert main(["distributed", str(logs / "run"), "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)["findings"]
+    job = json.loads(capsys.readouterr().out)
+    told = job["findings"]
     assert told == server.get(f"/diagnosis?profile={profile}").json["job_findings"]
     assert told[0]["rule"] == "straggler"
     assert f"<strong>{told[0]['title']}.</strong> {told[0]['text']} Could gain about " in text
+    transfer = percentage(job["exposed_communication_fraction"] - job["wait_fraction"])
+    assert told[1]["text"].startswith(f"{transfer} of the time goes into transfers while nothing is computed; ")
     assert not known[1]
     with dlprof.open(rank) as opened:
         (table,) = opened.write_reports(tmp_path, reports="expert_systems", force=True)

@@ -120,7 +120,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         "attention",
         "Kernels of FlashAttention 2 (for Ampere) run on a {gpu} GPU: {kernels} of them take {kernels_ns} of each "
         "iteration ({share_fraction}).",
-        "Use kernels of this GPU: "
+        "Use kernels made for this GPU: "
         + signals.advice(
             "torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION) around scaled_dot_product_attention, or "
             "{package}.",

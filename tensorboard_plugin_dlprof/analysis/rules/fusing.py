@@ -64,8 +64,8 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "optimizer",
-        "The optimizer launches {kernels} {kernels:kernel|kernels} in each iteration, tensor by tensor, {kernel_ns} "
-        "altogether; from the first to the last of them it is {span_ns} ({share_fraction} of the time).",
+        "The optimizer launches {kernels} {kernels:kernel|kernels} in each iteration, tensor by tensor, which take "
+        "{kernel_ns}; from the first to the last of them {span_ns} pass ({share_fraction} of the time).",
         _at_once(name),
         {
             "kernels": signals.kernel_count(kernels),
@@ -101,8 +101,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.HIGH,
         "zero_grad",
-        "No kernel runs for {waiting_ns} of each iteration between the {kernels} {kernels:kernel|kernels} of "
-        "zero_grad, whatever the GPU then waits for."
+        "Between the {kernels} {kernels:kernel|kernels} of zero_grad no kernel runs for {waiting_ns} of each iteration."
         if starved
         else "zero_grad sets gradients to zero by {kernels} {kernels:kernel|kernels} in each iteration, which take "
         "{kernel_ns}.",

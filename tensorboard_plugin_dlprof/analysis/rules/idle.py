@@ -57,14 +57,14 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
         return None
     names = " ".join(row.cause.path for row in waits.rows)
     single, several = "_SingleProcessDataLoaderIter" in names, "_MultiProcessingDataLoaderIter" in names
-    how = ", which loads in the main process itself (num_workers=0)" if single else ""
+    how = ", which loads in the main process itself (num_workers=0)," if single else ""
     return finding_about(
         signals,
         "dataloader_detector",
         "data_loader",
         waits,
         "data_loader",
-        "The data loader holds up {time_ns} of each iteration ({share_fraction}){how}.",
+        "The data loader{how} holds up {time_ns} of each iteration ({share_fraction}).",
         signals.advice(
             "Give it more workers, or less to do: DataLoader(num_workers=..., pin_memory=True, "
             "persistent_workers=True, prefetch_factor=4); then make decoding and augmentation cheaper."
@@ -282,8 +282,8 @@ def _how_to_free(signals: Signals, top: Cause, starts: bool) -> str:
     if top.part == Part.HOST_OP:
         if _PLAIN_OP.search(top.path) and top.path not in _launching_paths(signals):
             return (
-                "Keep the tensors of {where} on the GPU, do it in another thread or process, or once before the loop: "
-                "nothing is launched inside, so if it computes, it does so on the host."
+                "Keep the tensors of {where} on the GPU, do its work in another thread or process, or once before the "
+                "loop: nothing is launched inside, so if it computes, it does so on the host."
             )
         return (
             "Find out what the host does inside {where} without a launch. What happens once (the first call for a "
@@ -378,7 +378,7 @@ def profiler_overhead(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "profiler",
         "The profiler recorded {what}, which slows the host; the GPU waits for the host in {share_fraction} of the "
-        "time, and waits less without the profiler.",
+        "time, and would wait less without the profiler.",
         "Record once more without stacks (with_stack=False, with_modules=False) before you act on host time.",
         {"what": " and ".join(recorded), "share_fraction": host},
         cause="profiler_overhead",

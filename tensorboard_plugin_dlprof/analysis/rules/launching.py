@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.places import place_of
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
+from tensorboard_plugin_dlprof.units import short_duration
 
 _TO_GPU: Final = 1
 """CUPTI's number of copies from the host to the GPU."""
@@ -42,6 +43,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     listed = ", ".join(f"{{n{number}_ns}} {place}" for number, (place, _) in enumerate(named))
     after_ns, waiter = _after_waiting(signals, waits.device)
     runs_dry = 2 * after_ns > waits.time_ns
+    after = "all" if short_duration(after_ns) == short_duration(waits.time_ns) else "{after_ns}"
     return finding_about(
         signals,
         "launch_detector",
@@ -50,7 +52,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         "launching",
         "The GPU waits {time_ns} of each iteration ({share_fraction}) for launches: "
         + (listed or "{where}")
-        + ("; {after_ns} of it right after the host waited for it ({waiter})." if runs_dry else "."),
+        + (f"; {after} of it right after the host waited for it ({{waiter}})." if runs_dry else "."),
         _advice(signals, waits.device, runs_dry),
         gain=(0.5, 0.9),
         nowhere=tells_nowhere,

@@ -208,10 +208,11 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         "fp8",
         "{ops} large matrix {ops:multiplication in 16 bits takes|multiplications in 16 bits take} "
         "{products_ns} of each iteration "
-        "({share_fraction}), on a GPU that multiplies FP8 twice as fast.",
+        "({share_fraction}), on a GPU that multiplies up to twice as fast in FP8.",
         signals.advice(
-            "Try FP8 for the linear layers (Transformer Engine, torchao.float8), and watch the loss: it needs scaling, "
-            "and pays for large layers alone.",
+            "Try FP8 for the linear layers (Transformer Engine, torchao.float8), and "
+            + ("watch the loss" if signals.backward else "compare answers")
+            + ": values must be scaled to its range, and only large layers gain from it.",
             tensorflow="",
             jax="Try FP8 for the linear layers (Transformer Engine for JAX, qwix), and watch the loss.",
             tensorrt="Try FP8: quantise the model with its scales, build the engine with --fp8, and compare answers.",
@@ -226,7 +227,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         link="https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html",
         **about_kernels(
             signals, selected, {Pool.PRODUCTS: (_FP8_SAVES[0] * time, _FP8_SAVES[1] * time)},
-            "Twice the rate, less what casting and scaling cost: reports of training give 1.1 to 1.5 times.",
+            "Twice the rate, less what casting and scaling cost: training is reported to be 1.1 to 1.5 times as fast.",
         ),
     )  # fmt: skip
 

@@ -50,7 +50,7 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "No iterations are marked: all is one, from the first to the last GPU work, with what happens only once."
+        "No iterations are marked: all from the first to the last GPU work counts as one, with what happens only once."
         if candidate.source == "whole_capture"
         else "No iterations are marked: each run of {module}, the compiled function with most GPU time, counts as one.",
         how_to_mark(signals, "step") + ", or choose a key node, an op that runs once in each.",
@@ -263,7 +263,7 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
     share = outside / total
     if share > 0.5:
         return Lacks(
-            f"the ops of {percentage(share)} of the kernel time",
+            f"which ops launched {percentage(share)} of the kernel time",
             "Record ops: "
             + signals.advice(
                 "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",

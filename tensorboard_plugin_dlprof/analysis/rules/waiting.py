@@ -93,6 +93,9 @@ def finding_about(
     if how_often:
         problem = problem.replace("of each iteration", "of an iteration on average") + how_often
         numbers |= which
+    if short_duration(result.foremost[1]) == short_duration(result.time_ns):
+        problem = problem.replace("{where} most, {most_ns}", "all of it in {where}")
+        problem = problem.replace("most of it before {where} ({most_ns})", "all of it before {where}")
     can_gain_ns, late = _less_where_late(signals, result)
     cannot_tell = ""
     if which.get("times_seen") == 1:
@@ -160,5 +163,8 @@ def _how_often(signals: Signals, result: Waiting) -> tuple[str, dict[str, Number
         "worst": str(signals.diagnosis.candidate.values[selected[worst]]),
     }
     if count == 1:
-        return " It is {worst_ns} in iteration {worst}, and less than 1 % of the time in every other.", numbers
-    return " It is in {times_seen} of {of_all} iterations, and less than 1 % of the time in every other.", numbers
+        return " It is {worst_ns} in iteration {worst}, and less than 1 % of the time in each of the others.", numbers
+    return (
+        " It is in {times_seen} of {of_all} iterations, and less than 1 % of the time in each of the others.",
+        numbers,
+    )

@@ -77,7 +77,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
   const card = (finding: DiagnosedFinding, i: number) => (
     <Fragment key={finding.rule + finding.title}>
       {isToWeigh(finding) && !changes.slice(0, i).some(isToWeigh) && (
-        <h2 class="findings-part">To weigh: changes results, too</h2>
+        <h2 class="findings-part">To weigh: these change results, too</h2>
       )}
       <FindingCard
         finding={finding}
