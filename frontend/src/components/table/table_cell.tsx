@@ -260,7 +260,10 @@ function KernelName({ name, full, apart, shown = shortFirstKernel(name) }: Kerne
   // Of several, a word of one of the others would be read as one of the first.
   const isApart = apart !== "" && others === 0;
   // Where a word tells a name apart, its end need not.
-  const cut = Math.max(shown.length - (isApart ? 0 : TAIL), 0);
+  const end = Math.max(shown.length - TAIL, 0);
+  // No part of a word begins the tail, where one ends in it.
+  const word = shown.indexOf(" ", end);
+  const cut = isApart ? shown.length : word < 0 ? end : word + 1;
   return (
     <span class="kernel-cell">
       <span class="kernel-name cut-within" data-tip={full}>

@@ -7,7 +7,6 @@ import { DetailsPane } from "../../components/details_pane";
 import { Icon } from "../../components/icon";
 import { IterationGain } from "../../components/iteration_gain";
 import { LongestKernels } from "../../components/longest_kernels";
-import { Meter } from "../../components/meter";
 import { Breakable } from "../../components/sentence";
 import { FittingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
@@ -51,7 +50,7 @@ export function RowPane({ title, row, kernels, id, onClose }: RowPaneProps) {
         shares={[
           ["Of peak FLOP/s", row.peak_fraction, OF_COMPUTE],
           ["Of peak bandwidth", row.memory_fraction, OF_MEMORY],
-          [`On ${matrixUnit}s`, row.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`],
+          [`On ${matrixUnit}s`, row.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`, "of-units"],
         ]}
       />
       {row.family !== NO_KERNELS && scope.onGpu && (
@@ -84,7 +83,7 @@ const OF_COMPUTE = "Operations a second over the published rate for the precisio
 const OF_MEMORY = "Bytes that must be moved, a second, over the GPU's published memory bandwidth";
 
 interface LimitsProps {
-  shares: readonly (readonly [label: string, share: Row[string] | undefined, tip: string])[];
+  shares: readonly (readonly [label: string, share: Row[string] | undefined, tip: string, units?: "of-units"])[];
 }
 
 interface KernelPaneProps {
@@ -131,13 +130,21 @@ export function KernelPane({ row, op, onClose }: KernelPaneProps) {
   );
 }
 
-/** Bars of what is known. */
+/** Bars of what is known, with their numbers. */
 function Limits({ shares }: LimitsProps) {
-  const known = shares.flatMap(([label, share, tip]) => (typeof share === "number" ? [{ label, share, tip }] : []));
+  const known = shares.flatMap(([label, share, tip, units = ""]) =>
+    typeof share === "number" ? [{ label, share, tip, units }] : [],
+  );
   return known.length === 0 ? null : (
     <ul class="meters">
-      {known.map((limit) => (
-        <Meter key={limit.label} {...limit} />
+      {known.map(({ label, share, tip, units }) => (
+        <li key={label} data-tip={tip}>
+          <span>{label}</span>
+          <span class={`rate-track ${units}`} aria-hidden="true">
+            <span style={{ width: `${Math.min(share, 1) * 100}%` }} />
+          </span>
+          <span class="number">{formatShare(share)}</span>
+        </li>
       ))}
     </ul>
   );
@@ -233,7 +240,12 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
                 OF_COMPUTE,
               ],
               ["Of peak bandwidth", rates.memory_fraction, OF_MEMORY],
-              [`On ${matrixUnit}s`, rates.tensor_core_fraction, `Share of the kernel time on ${matrixUnit}s`],
+              [
+                `On ${matrixUnit}s`,
+                rates.tensor_core_fraction,
+                `Share of the kernel time on ${matrixUnit}s`,
+                "of-units",
+              ],
               [
                 "Occupancy",
                 occupancyOf(rates).achieved ?? occupancyOf(rates).could,
