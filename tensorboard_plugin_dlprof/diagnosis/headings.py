@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 HEADINGS: Final = {
-    "unrecorded_gpu_work": "Work launched before the recording",
+    "unrecorded_gpu_work": "Not all GPU work is recorded",
     "cold_start": "Slow start",
     "recompilation": "Compiling in the loop",
     "slow_iterations": "Slow iterations",

@@ -186,7 +186,7 @@ def _warm_up(signals: Signals) -> Finding | None:
         "cold_start",
         "{which} took {excess_ns} longer than a typical one ({mean_ns}): warm-up, which is left out. "
         + ("Most of it" if 2 * explained > excess else f"The largest part{'s' * (len(named) > 1)}")
-        + f": {places}{', while other work took less' * (explained > excess)}.",
+        + f": {places}{', while other work took less' * (explained > 1.01 * excess)}.",
         "No change needed for long runs: it happens once.",
         {
             "which": f"Iteration {diagnosis.candidate.values[0]}"
