@@ -133,6 +133,19 @@ def gpu_time_by_path(connection: sqlite3.Connection, scope: Scope) -> dict[str, 
     return {str(key): int(gpu_ns) for key, gpu_ns in rows}
 
 
+def kernel_time_by_name(connection: sqlite3.Connection, scope: Scope) -> tuple[dict[str, int], int]:
+    """The time of all kernels by their full names, and how much of it is in no op (ns)."""
+    rows = connection.execute(
+        "SELECT name.string, sum(time.sum), sum(iif(instr(op.op_name, 'unassociated_') = 1, time.sum, 0)) "
+        "FROM kernel_summaries AS kernel JOIN metric AS time ON time.id = kernel.gpu_time_metric_id "
+        "JOIN dictionary AS name ON name.id = kernel.kernel_name_id "
+        "JOIN read_only_ops AS op ON op.id = kernel.read_only_ops_id "
+        "WHERE kernel.aggr_id = :aggregation AND kernel.domain_id = :domain GROUP BY kernel.kernel_name_id",
+        {"aggregation": scope.aggregation, "domain": scope.domain},
+    ).fetchall()
+    return {str(name): int(ns) for name, ns, _ in rows}, sum(int(ns) for *_, ns in rows)
+
+
 _KEYS = MappingProxyType(
     {
         "path": pattern_key("path_pattern(first.op_name, 0)"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypedDict
+from types import MappingProxyType
+from typing import NamedTuple, TypedDict
 
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 
@@ -21,8 +22,26 @@ MOST_READ = 200
 
 _MOST = 4
 
-GpuTimes = Mapping[str, int]
-"""GPU time by group of ops (``op_paths``) of a profile (ns)."""
+LEAST_OF_KERNELS = 0.9
+"""Share of the kernel time that kernels of one name must take of both alike where one profile names no ops. Of recorded
+pairs that of one program has 100 %, that of two programs with the most 74 %."""
+
+
+class GpuTimes(NamedTuple):
+    """What the GPU time of a profile is spent in (ns)."""
+
+    of_ops: Mapping[str, int]
+    """By group of ops (``op_paths``)."""
+    of_kernels: Mapping[str, int] = MappingProxyType({})
+    """By the name of the kernel."""
+    in_no_op: int = 0
+    """Of kernels that are in no op."""
+
+    @property
+    def is_of_kernels(self) -> bool:
+        """Whether its kernels tell more of it than its ops: most are in no op, and they are not few beside graphs."""
+        kernels = sum(self.of_kernels.values())
+        return self.in_no_op > kernels / 2 and kernels >= LEAST_OF_BOTH * sum(self.of_ops.values())
 
 
 class LikelyBaseline(TypedDict):
@@ -31,7 +50,8 @@ class LikelyBaseline(TypedDict):
     profile: str
     """Its id."""
     shared_fraction: float
-    """Share of the GPU time of the profile that was asked about in groups of ops that both have."""
+    """Share of the GPU time of the profile that was asked about in groups of ops that both have; where one names no
+    ops, of the kernel time of both that kernels of one name take alike."""
     same_program: bool
     """Whether that is most of the time of both, so that they are runs of one program."""
 
@@ -71,8 +91,7 @@ def likely(own: str, times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) ->
     compared = 0
     for profile, of_other in others:
         compared += 1
-        both = times.keys() & of_other.keys()
-        shared, of_its_own = _share(times, both), _share(of_other, both)
+        shared, of_its_own = _shared(times, of_other)
         if max(shared, of_its_own) >= LEAST_OF_ONE and min(shared, of_its_own) >= LEAST_OF_BOTH:
             same = min(shared, of_its_own) >= LEAST_OF_ONE_PROGRAM
             known.append({"profile": profile, "shared_fraction": shared, "same_program": same})
@@ -82,6 +101,16 @@ def likely(own: str, times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) ->
     return {"baselines": best[:_MOST], "related": related, "compared": compared}
 
 
-def _share(times: GpuTimes, keys: Iterable[str]) -> float:
+def _shared(one: GpuTimes, other: GpuTimes) -> tuple[float, float]:
+    """Shares of the time of each in what both have."""
+    if one.is_of_kernels or other.is_of_kernels:
+        a, b = one.of_kernels, other.of_kernels
+        alike = sum(min(_share(a, [name]), _share(b, [name])) for name in a.keys() & b.keys())
+        return (alike, alike) if alike >= LEAST_OF_KERNELS else (0.0, 0.0)
+    both = one.of_ops.keys() & other.of_ops.keys()
+    return _share(one.of_ops, both), _share(other.of_ops, both)
+
+
+def _share(times: Mapping[str, int], keys: Iterable[str]) -> float:
     whole = sum(times.values())
     return sum(times[key] for key in keys) / whole if whole > 0 else 0.0

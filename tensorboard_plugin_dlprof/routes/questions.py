@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
 from tensorboard_plugin_dlprof.queries.headline import rank_count, source_facts
 from tensorboard_plugin_dlprof.queries.job_waits import with_known_waits
-from tensorboard_plugin_dlprof.queries.op_groups import gpu_time_by_path
+from tensorboard_plugin_dlprof.queries.op_groups import gpu_time_by_path, kernel_time_by_name
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.system import profile_title
 from tensorboard_plugin_dlprof.queries.tables import table_of
@@ -99,7 +99,7 @@ class Questions:
         self._comparisons = Comparisons()
         self._jobs = Jobs(rank_jobs, self._with_ranks)
         self._runs: LruCache[Identity, CachedRun] = LruCache(_MOST_RUNS)
-        self._times: LruCache[Identity, GpuTimes] = LruCache(_MOST_GROUPS, lambda times: len(times) + 1)
+        self._times: LruCache[Identity, GpuTimes] = LruCache(_MOST_GROUPS, lambda times: sum(map(len, times[:2])) + 1)
         self._places = Places()
         self._turns = Turns(TURNS, TURN_SECONDS)
         self._alike = TurnsByKey(1, SAME_SECONDS)
@@ -242,13 +242,16 @@ class Questions:
         return baselines.likely(profile_id, self._gpu_times(profile), others)
 
     def _gpu_times(self, profile: ListedProfile) -> GpuTimes:
-        """GPU time of a profile by group of ops."""
+        """GPU time of a profile by group of ops, and by kernel."""
         path = self.newest_path(profile)
         key = identity(path)
         times = self._times.get(key)
         if times is None:
             with self.borrow(path, shown(Path(profile.name))) as borrowed:
-                times = gpu_time_by_path(borrowed.connection, find_scope(borrowed.connection))
+                scope = find_scope(borrowed.connection)
+                times = GpuTimes(
+                    gpu_time_by_path(borrowed.connection, scope), *kernel_time_by_name(borrowed.connection, scope)
+                )
             self._times.put(key, times)
         return times
 

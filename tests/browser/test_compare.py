@@ -60,6 +60,7 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     page.get_by_role("button", name="No baseline").click()
     likely = page.get_by_role("rowgroup", name="Likely baselines").get_by_role("link")
     expect(likely).to_have_text(["amp"])
+    expect(page.get_by_role("rowgroup", name="Likely baselines")).to_contain_text("−72.1\u00a0%")
     # They stand first in the list behind "vs", too, whatever their names.
     page.locator(".base-button").click()
     first = page.get_by_role("listbox", name="Profiles").get_by_role("group").first

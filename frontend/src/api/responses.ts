@@ -1161,7 +1161,10 @@ export interface Launched {
 export interface LikelyBaseline {
   /** Its id. */
   profile: string;
-  /** Share of the GPU time of the profile that was asked about in groups of ops that both have. */
+  /**
+   * Share of the GPU time of the profile that was asked about in groups of ops that both have; where one names no ops,
+   * of the kernel time of both that kernels of one name take alike.
+   */
   shared_fraction: number;
   /** Whether that is most of the time of both, so that they are runs of one program. */
   same_program: boolean;

@@ -6,12 +6,13 @@ import type { BaselinesResponse, ProfileEntry } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { formatMoment } from "../../format/date";
-import { formatCount } from "../../format/number";
+import { formatCount, significant } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
+import { signedShare } from "../../model/change";
 import { gpuLabel } from "../../model/picker";
 import { Series } from "./series";
 
@@ -46,6 +47,7 @@ export function NoBaseline() {
     ({ entry: { captured_at: at } }) => (at === null ? [] : [formatMoment(at)]),
   );
   const toTheSecond = new Set(moments).size < moments.length;
+  const areTimed = related.some(({ entry }) => own !== undefined && longerThan(own, entry) !== "");
   const others = profiles.length - 1;
   const more = (query.data?.related.length ?? 1) - 1 - related.filter(({ same }) => same).length;
   const compared = query.data?.compared ?? 0;
@@ -62,7 +64,7 @@ export function NoBaseline() {
       </header>
       <Panel
         title="Other Recordings"
-        about="Those of the same program come first: most of the GPU time of both is in ops that both have."
+        about="Those of the same program come first: most of the GPU time of both is in ops that both have; where one names no ops, kernels of one name take alike shares of both."
         tools={
           others > 0 && (
             <button
@@ -88,23 +90,24 @@ export function NoBaseline() {
                 <th class="right">Recorded</th>
                 <th class="right">Iterations</th>
                 <th class="right">Mean iteration, or recording</th>
-                <th>Time in the same ops</th>
+                {areTimed && <th class="right">Against this</th>}
+                <th>Time in common</th>
               </tr>
             </thead>
             <tbody>
-              <BaselineRow entry={own} shared={null} same isOwn toTheSecond={toTheSecond} />
+              <BaselineRow entry={own} shared={null} same isOwn {...{ toTheSecond, areTimed }} own={own} />
             </tbody>
             {listed.map(
               ([title, label, rows]) =>
                 rows.length > 0 && (
                   <tbody key={label} aria-label={label}>
                     <tr>
-                      <th class="muted" colSpan={6}>
+                      <th class="muted" colSpan={areTimed ? 7 : 6}>
                         {title}
                       </th>
                     </tr>
                     {rows.map((each) => (
-                      <BaselineRow key={each.entry.id} {...each} toTheSecond={toTheSecond} />
+                      <BaselineRow key={each.entry.id} {...each} {...{ toTheSecond, areTimed, own }} />
                     ))}
                   </tbody>
                 ),
@@ -167,7 +170,24 @@ function neighbours(own: ProfileEntry, profiles: readonly ProfileEntry[], least:
 /** Most profiles that are offered though nothing is known of their ops. */
 const MOST_UNOPENED = 4;
 
+/** How long the iterations of `entry` take beside those of `own`; empty where those of either are not marked: recordings may be of other work. */
+function longerThan(own: ProfileEntry, entry: ProfileEntry): string {
+  const [here, there] = [own, entry].map(({ headline }) =>
+    (headline?.iterations ?? 0) > 1 ? (headline?.average_iteration_ns ?? 0) : 0,
+  );
+  if (!here || !there || own === entry) return "";
+  const ratio = there / here;
+  if (ratio >= 2) return `${significant(ratio)} times as long`;
+  return Math.abs(ratio - 1) < LEAST_SHOWN ? "as long" : signedShare(ratio - 1);
+}
+
+/** Of a mean: less is not told as a difference. */
+const LEAST_SHOWN = 0.005;
+
 interface BaselineRowProps extends Offered {
+  own: ProfileEntry;
+  /** Whether any is set beside this profile's time. */
+  areTimed: boolean;
   isOwn?: boolean;
   toTheSecond: boolean;
 }
@@ -175,22 +195,22 @@ interface BaselineRowProps extends Offered {
 /** Of a name that is cut: its end, where files of one run differ. */
 const LETTERS_OF_END = 26;
 
-function BaselineRow({ entry, shared, isOwn = false, toTheSecond }: BaselineRowProps) {
+function BaselineRow({ entry, shared, own, areTimed, isOwn = false, toTheSecond }: BaselineRowProps) {
   const { id, run, name, headline, captured_at: at, state } = entry;
-  const own = run === "" || run === "." ? name : run;
+  const title = run === "" || run === "." ? name : run;
   return (
     <tr>
       <th scope="row">
         {isOwn ? (
           <>
-            <strong>{own}</strong> <span class="muted">this profile, B</span>
+            <strong>{title}</strong> <span class="muted">this profile, B</span>
           </>
         ) : (
           <ViewLink class="link-button" to={{ base: id }}>
-            {own}
+            {title}
           </ViewLink>
         )}
-        {own !== name && (
+        {title !== name && (
           <div class="muted cut-within" data-tip={name}>
             <span class="clip">{name.slice(0, -LETTERS_OF_END)}</span>
             <span>{name.slice(-LETTERS_OF_END)}</span>
@@ -204,6 +224,7 @@ function BaselineRow({ entry, shared, isOwn = false, toTheSecond }: BaselineRowP
       <td class="right number">
         {headline?.average_iteration_ns == null ? "–" : formatDuration(headline.average_iteration_ns)}
       </td>
+      {areTimed && <td class="right number">{longerThan(own, entry)}</td>}
       {shared === null ? (
         <td class="muted">{isOwn || state === "not_imported" ? "" : "unknown"}</td>
       ) : (

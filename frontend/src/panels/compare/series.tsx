@@ -7,6 +7,7 @@ import { DelayedInput } from "../../components/delayed_input";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
+import { formatMoment } from "../../format/date";
 import { formatDuration } from "../../format/time";
 import { formatCounted } from "../../format/number";
 import { ProfilesContext } from "../../frame/profiles";
@@ -175,6 +176,16 @@ function OpTypes({ series: series, named, x, width, bar }: OpTypesProps) {
 /** Width of a letter below the axis, in CSS pixels. */
 const LETTER = 6.5;
 
+/** What tells runs of one name apart: when each began, else its file. */
+function detailsOf(runs: SeriesResponse["runs"], named: readonly string[]): string[] {
+  return runs.map(({ name, started_ns: at }, place) => {
+    const alike = runs.filter((_, other) => named[other] === named[place]);
+    if (alike.length < 2) return "";
+    if (alike.some(({ started_ns: began }) => began === null)) return name;
+    return formatMoment((at ?? 0) / 1e9, true).replace(/^\S+ /, "");
+  });
+}
+
 /** A name that fits between two of its kind: its end tells runs apart more often than its beginning. */
 function shortened(name: string, room: number): string {
   const most = Math.max(Math.floor(room / LETTER), 3);
@@ -217,6 +228,7 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
   const x = (place: number): number => LEFT + (place + 0.5) * step;
   const names = allRuns(null, profiles);
   const named = runs.map(({ profile, name }) => runOf(profiles, profile) || name);
+  const details = detailsOf(runs, named);
   const colour = (id: string): string =>
     runColour(profiles.find((profile) => profile.id === id)?.run ?? "", names, theme);
   const line = runs
@@ -246,7 +258,12 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
         Median {series.measure === "iteration_time" ? "Iteration" : "Kernel"} Time of{" "}
         {formatCounted(runs.length, "Run")}
       </h3>
-      <svg width={width} height={HEIGHT + 18} role="img" aria-label={`Medians of ${formatCounted(runs.length, "run")}`}>
+      <svg
+        width={width}
+        height={HEIGHT + (details.some(Boolean) ? 32 : 18)}
+        role="img"
+        aria-label={`Medians of ${formatCounted(runs.length, "run")}`}
+      >
         {[high, 0].map((ns) => (
           <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
             {formatDuration(ns)}
@@ -259,7 +276,7 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
           const before = runs[i - 1]?.value?.median;
           const change =
             before === undefined ? "" : `, ${signedShare(value.median / before - 1) || "0 %"} to the one before`;
-          const words = `${named[i] ?? run.name}: ${formatDuration(value.median)}${change}${i === regression ? "; slower by more than noise" : ""}`;
+          const words = `${[named[i] ?? run.name, details[i]].filter(Boolean).join(", ")}: ${formatDuration(value.median)}${change}${i === regression ? "; slower by more than noise" : ""}`;
           return (
             <g key={run.profile} class={i === 0 ? "series-run" : "series-run series-opens"}>
               {value.low !== null && value.high !== null && (
@@ -282,6 +299,9 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
               />
               <text class="axis-text" x={x(i)} y={HEIGHT + 12} text-anchor="middle">
                 {shortened(named[i] ?? "", step)}
+              </text>
+              <text class="axis-text" x={x(i)} y={HEIGHT + 26} text-anchor="middle">
+                {shortened(details[i] ?? "", step)}
               </text>
             </g>
           );
