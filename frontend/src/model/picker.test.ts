@@ -85,6 +85,12 @@ it("groups by run in the server's order", () => {
   ]);
 });
 
+it("lists the captures of a run newest first, and those of no known date as the server does, behind them", () => {
+  const at = (id: string, captured_at: number | null): ProfileEntry => profileEntry({ id, run: "a", captured_at });
+  const [group] = byJob([at("none", null), at("old", 1), at("new", 2), at("neither", null)], []);
+  expect(group?.profiles.map(({ id }) => id)).toEqual(["new", "old", "none", "neither"]);
+});
+
 it("finds by run, file, rank and GPU, all words of the search", () => {
   const ids = (search: string): string[] => searchProfiles(all, search).map(({ id }) => id);
   expect(ids("RANK 3")).toEqual(["2"]);

@@ -38,7 +38,7 @@ export interface RunGroup {
 
 const isIn = (run: string, folder: string): boolean => folder === "." || run === folder || run.startsWith(`${folder}/`);
 
-/** The profiles by run, those of ranks by the job whose run is theirs, or the closest above it. */
+/** The profiles by run, in the order of ranks, then newest first; those of ranks by the job whose run is theirs, or the closest above it. */
 export function byJob(profiles: readonly ProfileEntry[], jobs: readonly { run: string }[]): RunGroup[] {
   const runs = [...new Set(jobs.map(({ run }) => run))].sort((a, b) => b.length - a.length);
   const groups: RunGroup[] = [];
@@ -55,7 +55,9 @@ export function byJob(profiles: readonly ProfileEntry[], jobs: readonly { run: s
     }
   }
   for (const group of groups) {
-    if (group.job) group.profiles.sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
+    group.profiles.sort(
+      (a, b) => (a.rank ?? 0) - (b.rank ?? 0) || (b.captured_at ?? -Infinity) - (a.captured_at ?? -Infinity) || 0,
+    );
     group.job = group.job === true && group.profiles.length > 1;
   }
   return groups;
