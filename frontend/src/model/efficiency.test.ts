@@ -11,6 +11,8 @@ import {
   PRECISION_COLOURS,
   PRECISION_KEYS,
   precisionKey,
+  precisionFills,
+  precisionProperties,
   precisionSegments,
   unknownSentence,
 } from "./precisions";
@@ -366,9 +368,9 @@ describe("precisions", () => {
       { precision: "fp8", matrix_unit: "no", kernel_ns: 0, kernels: 1 },
     ] as const;
     expect(precisionSegments(times, "Tensor Core", 700).map(({ label, ns, colour }) => [label, ns, colour])).toEqual([
-      ["FP16, on Tensor Cores", 100, "var(--c-tensor-core)"],
-      ["FP32, not on Tensor Cores", 400, "var(--c-other-kernel)"],
-      ["Unknown precision, not on Tensor Cores", 300, "color-mix(in srgb, var(--c-other-kernel), white 28%)"],
+      ["FP16, on Tensor Cores", 100, "var(--p-fp16)"],
+      ["FP32, not on Tensor Cores", 400, "var(--p-fp32-no)"],
+      ["Unknown precision, not on Tensor Cores", 300, "var(--p-unknown-no)"],
       ["Communication", 50, "var(--c-communication)"],
       ["In CUDA graphs, not known", 700, "var(--c-unknown-kernel)"],
     ]);
@@ -378,6 +380,19 @@ describe("precisions", () => {
       "Unknown precision",
       "Communication",
     ]);
+  });
+
+  it("gives a precision one colour, whatever else there is, which its text is read on", () => {
+    const colours = (times: PrecisionTime[]) =>
+      Object.fromEntries(precisionSegments(times, "Tensor Core", 0).map(({ label, colour }) => [label, colour]));
+    const time = { precision: "fp16", matrix_unit: "no", kernel_ns: 1, kernels: 1 } as const;
+    const more: PrecisionTime = { ...time, precision: "fp32", kernel_ns: 9 };
+    expect(colours([time, more])).toMatchObject(colours([time]));
+    for (const theme of ["light", "dark"] as const)
+      for (const [name, fill, ink] of precisionFills(theme)) {
+        expect(contrast(fill, ink), `${name} ${theme}`).toBeGreaterThanOrEqual(4.5);
+        expect(precisionProperties(theme)).toContain(`--${name}:${fill};--on-${name}:${ink}`);
+      }
   });
 
   it("has a colour for every precision that can be seen on the panel", () => {

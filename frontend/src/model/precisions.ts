@@ -2,10 +2,11 @@
 import type { DashboardResponse, PrecisionTime } from "../api/types";
 import { formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
-import { colourOf, COLOURS, shortUnit, type Colours } from "./resources";
+import { colourOf, COLOURS, PANEL_BACKGROUND, shortUnit, type Colours } from "./resources";
+import { contrast, mixed } from "./shades";
 import type { BarSegment } from "./step";
 
-/** Of dots on the roofline: none is close to the colour of a class of time, which `resources.test.ts` checks. */
+/** The colour of each on every page: none is close to the colour of a class of time, which `resources.test.ts` checks. */
 export const PRECISION_COLOURS = {
   fp64: { light: "#1f1147", dark: "#7f6cff" },
   fp32: { light: "#7d12d6", dark: "#c08cff" },
@@ -41,9 +42,24 @@ const PRODUCTS: ReadonlySet<string> = new Set(["gemm", "convolution", "attention
 export const gainsInFewerBits = ({ precision, family }: { precision?: unknown; family?: unknown }): boolean =>
   MORE_BITS.has(String(precision)) && PRODUCTS.has(String(family));
 
+/** How near to the panel the colour of a precision is, by whether its work is on matrix units. */
+const PALER = { yes: 0, unknown: 0.3, no: 0.55 } as const;
+
+/** The colours of precisions in a theme: custom property, fill, and what is read on it. */
+export const precisionFills = (theme: keyof Colours): [name: string, fill: string, ink: string][] =>
+  PRECISION_KEYS.flatMap((key) =>
+    Object.entries(PALER).map(([unit, paler]): [string, string, string] => {
+      const fill = mixed(PRECISION_COLOURS[key][theme], PANEL_BACKGROUND[theme], paler);
+      const [ink = ""] = ["#ffffff", "#000000"].sort((one, other) => contrast(other, fill) - contrast(one, fill));
+      return [unit === "yes" ? `p-${key}` : `p-${key}-${unit}`, fill, ink];
+    }),
+  );
+
 /** The custom properties of a theme, for the style sheet. */
 export const precisionProperties = (theme: keyof Colours): string =>
-  PRECISION_KEYS.map((key) => `--p-${key}:${PRECISION_COLOURS[key][theme]}`).join(";");
+  precisionFills(theme)
+    .map(([name, fill, ink]) => `--${name}:${fill};--on-${name}:${ink}`)
+    .join(";");
 
 /** In the order of the bar of a step: on matrix units, not, not known; then what computes nothing. */
 const WORK = ["tensor_core", "other_kernel", "unknown_kernel", "communication"] as const;
@@ -53,12 +69,8 @@ const workOf = ({ precision, matrix_unit: unit }: PrecisionTime): (typeof WORK)[
     ? "communication"
     : ({ yes: "tensor_core", no: "other_kernel", unknown: "unknown_kernel" } as const)[unit];
 
-/** How much paler, in percent, each further precision is, and how pale the last ones are. */
-const PALER = 28;
-const PALEST = 56;
-
 /**
- * Kernel time by precision and matrix unit, in the colours of the bar of a step; of several precisions each further one is paler.
+ * Kernel time by precision and matrix unit, in the colours of precisions, those off matrix units paler.
  * `matrixUnit` is empty where the GPU has none, `graphNs` the time in CUDA graphs recorded as a whole.
  */
 export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: string, graphNs: number): BarSegment[] {
@@ -69,16 +81,18 @@ export function precisionSegments(times: readonly PrecisionTime[], matrixUnit: s
     times
       .filter((time) => workOf(time) === work && (time.kernel_ns ?? 0) > 0)
       .sort((one, other) => (other.kernel_ns ?? 0) - (one.kernel_ns ?? 0))
-      .map(({ precision, matrix_unit: unit, kernel_ns: ns, kernels }, place) => {
+      .map(({ precision, matrix_unit: unit, kernel_ns: ns, kernels }) => {
         const name = precisionLabel(precision);
-        const pale = Math.min(place * PALER, PALEST);
+        const fill = `p-${precisionKey(precision)}${matrixUnit === "" || unit === "yes" ? "" : `-${unit}`}`;
         return {
           key: `${precision} ${unit}`,
           label: work === "communication" || matrixUnit === "" ? name : `${name}, ${on[unit]}`,
           // Of several with one name, what tells them apart stays.
           short: often(precision) ? `${name} ${{ yes: `on ${core}`, no: `off ${core}`, unknown: "?" }[unit]}` : name,
           ns: ns ?? 0,
-          colour: pale === 0 ? colourOf(work) : `color-mix(in srgb, ${colourOf(work)}, white ${pale}%)`,
+          ...(work === "communication"
+            ? { colour: colourOf(work) }
+            : { colour: `var(--${fill})`, ink: `var(--on-${fill})` }),
           about: formatCounted(kernels ?? 0, "kernel"),
           to: null,
         };

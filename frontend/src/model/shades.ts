@@ -196,6 +196,18 @@ export function mainBoundInWords(row: TreeRow): string {
 
 const channels = (hex: string): number[] => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
+/** A colour on its way to another: all of the way is 1. */
+export function mixed(one: string, other: string, part: number): string {
+  const to = channels(other);
+  return `#${channels(one)
+    .map((value, i) =>
+      Math.round(value + ((to[i] ?? 0) - value) * part)
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("")}`;
+}
+
 /** Relative luminance as WCAG 2 defines it. */
 export function luminance(hex: string): number {
   const [red = 0, green = 0, blue = 0] = channels(hex).map((value) => {

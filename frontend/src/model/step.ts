@@ -14,6 +14,8 @@ export interface BarSegment {
   short?: string;
   ns: number;
   colour: string;
+  /** Of the text on it, where its colour is not one of a class of time. */
+  ink?: string;
   /** Where it has several colours: each with its share, from the left. */
   parts?: readonly (readonly [colour: string, share: number])[];
   about: string;
