@@ -29,8 +29,8 @@ _RESOURCES = {
     "memory": "Memory",
     "data_loader": "Data loader",
     "io": "I/O",
-    "cpu": "CPU, in ops and calls",
-    "other": "Other, outside of them",
+    "cpu": "CPU, ops and calls",
+    "other": "Other, unrecorded",
 }
 
 _AS_PARTS = {

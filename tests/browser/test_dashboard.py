@@ -20,8 +20,8 @@ NAMES: dict[str, str | re.Pattern[str]] = {
     "memory": "Memory",
     "data_loader": "Data loader",
     "io": "I/O",
-    "cpu": "CPU, in ops and calls",
-    "other": "Other, outside of them",
+    "cpu": "CPU, ops and calls",
+    "other": "Other, unrecorded",
 }
 
 
@@ -453,7 +453,56 @@ def test_groups_are_told_by_iteration_as_the_answer_is(page: Page, tensorboard: 
     assert calls.inner_text() == f"{first['calls'] / count:g}"
     assert float(time.inner_text()) == pytest.approx(first["gpu_time_ns"] / count / 1e6, rel=0.005)
     assert f"{int(first['gpu_time_ns'] / count + 0.5):,} ns" in tip_of(time)
-    expect(page.locator(".panels-note")).to_have_text(
-        f"DLProf's panels: times are sums of {count} iterations; idle time is divided by what the host did meanwhile, "
-        "whatever the GPU waited for."
+    expect(page.locator(".panels-note")).to_have_text(f"DLProf's panels: times are sums of {count} iterations.")
+    expect(panel(page, "Resource Usage Breakdown")).to_contain_text("Idle time is divided by what the host did")
+
+
+def test_the_count_of_groups_is_that_of_the_page_that_it_opens(page: Page, tensorboard: TensorBoard) -> None:
+    """Ops leaves groups without GPU time out."""
+    page.goto(tensorboard.page(run="amp"))
+    link = panel(page, "Where GPU Time Goes").get_by_role("link", name=re.compile("^All [0-9]"))
+    count = link.inner_text().split()[-1]
+    link.click()
+    expect(page.get_by_text(re.compile("^Showing 1 to 25 of "))).to_contain_text(f"of {count} ")
+
+
+def test_what_is_not_on_tensor_cores_adds_up(page: Page, tensorboard: TensorBoard) -> None:
+    """The parts below the precisions are those of "Not using them" beside the ring; shares tell what they are of."""
+    page.goto(tensorboard.page(run="amp"))
+    off = panel(page, "Tensor Core Kernel Efficiency").get_by_role("button", name="Not using them")
+    precisions = panel(page, "Kernel Time by Precision")
+    expect(precisions.locator("p")).to_contain_text("not on Tensor Cores")
+    tips = precisions.locator("p .number").evaluate_all(
+        "all => all.map(each => each.closest('[data-tip]').dataset.tip)"
     )
+    assert sum(int(re.findall(r"([\d,]+) ns", tip)[0].replace(",", "")) for tip in tips) == nanoseconds(off)
+    times = tensorboard.dashboard("amp")["kernel_time"]
+    kernels = f"{(times['total']['time_ns'] - times['memory']['time_ns']) / 1e6:.1f} ms"
+    expect(precisions).to_contain_text(f"Of {kernels} kernel time:")
+    expect(panel(page, "Total Kernel GPU Time")).to_contain_text(
+        f"of {times['total']['time_ns'] / 1e6:.1f} ms in kernels and copies"
+    )
+
+
+def test_times_of_a_legend_have_one_unit(page: Page, tensorboard: TensorBoard) -> None:
+    """That of the largest, as in a column."""
+    page.goto(tensorboard.page(run="amp"))
+    for title in ("GPU Utilization", "Resource Usage Breakdown", "Total Kernel GPU Time"):
+        values = panel(page, title).locator(".legend-value:not(.legend-words)")
+        expect(values.first).to_be_visible()
+        assert {text.split()[-1] for text in values.all_inner_texts()} == {"ms"}
+
+
+@pytest.mark.parametrize(("run", "width"), [("amp", 1280), ("amp", 800), ("cpu", 1280), ("cpu", 800)])
+def test_no_hole_is_left_beside_a_panel(page: Page, tensorboard: TensorBoard, run: str, width: int) -> None:
+    """DLProf's panels fill what they stand in."""
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(tensorboard.page(run=run))
+    expect(panel(page, "Performance Summary")).to_be_visible()
+    filled = page.locator(".dlprof-panels").evaluate(
+        """grid => {
+            const area = each => (each.offsetWidth + 12) * (each.offsetHeight + 12);
+            return [...grid.querySelectorAll(".panel")].reduce((sum, each) => sum + area(each), 0) / area(grid);
+        }"""
+    )
+    assert filled == pytest.approx(1, abs=0.01)

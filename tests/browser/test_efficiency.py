@@ -89,7 +89,7 @@ def check_efficiency(page: Page, answer: dict[str, Any], in_graphs: bool = False
         known = (answer["network"][f"{name}_known_ns"] or 0) >= timed / 2
         expected = percent(answer["network"][f"{name}_fraction"]) if known and not in_graphs else "unknown"
         expect(use.locator(".rate-meter", has_text=label)).to_contain_text(expected)
-    precisions = panel(page, "Kernel Time by Precision").locator("li")
+    precisions = panel(page, "Kernel Time by Precision").locator("li:has(.swatch)")
     expect(precisions).to_have_count(len(answer["precisions"]) + in_graphs)
     total = sum(each["kernel_ns"] for each in answer["precisions"])
     # Next to the graphs, in which nobody knows a precision, the kernels outside of them are next to nothing.
@@ -323,7 +323,7 @@ def test_the_dashboard_shows_precisions(page: Page, tensorboard: TensorBoard) ->
     """The Dashboard has the precisions of kernel time too, and leads to the page."""
     page.goto(tensorboard.page(run="amp"))
     shown = panel(page, "Kernel Time by Precision")
-    expect(shown.locator("li")).to_have_count(len(efficiency_of(tensorboard, "amp")["precisions"]))
+    expect(shown.locator("li:has(.swatch)")).to_have_count(len(efficiency_of(tensorboard, "amp")["precisions"]))
     shown.get_by_role("link", name="Efficiency").click()
     expect(panel(page, "Roofline")).to_be_visible()
 

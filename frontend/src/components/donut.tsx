@@ -15,12 +15,14 @@ interface DonutProps {
   /** The chart in one sentence, for those who do not see it. */
   label: string;
   parts: readonly DonutPart[];
+  /** What shares are of, where the middle does not tell. */
+  whole?: string;
   /** The number in the middle and what it is. */
   centre: string;
   centreLabel: string;
 }
 
-export function Donut({ name, label, parts, centre, centreLabel }: DonutProps) {
+export function Donut({ name, label, parts, whole, centre, centreLabel }: DonutProps) {
   const [hidden, toggle] = useUrlSet(`${name}.hidden`);
   const [active, activate] = useState<string | null>(null);
   const drawn = segments(
@@ -52,7 +54,7 @@ export function Donut({ name, label, parts, centre, centreLabel }: DonutProps) {
           {shown === undefined ? centreLabel : ""}
         </text>
       </svg>
-      <Legend entries={parts} hidden={hidden} toggle={toggle} active={active} activate={activate} />
+      <Legend whole={whole} entries={parts} hidden={hidden} toggle={toggle} active={active} activate={activate} />
     </div>
   );
 }

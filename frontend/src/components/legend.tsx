@@ -1,17 +1,21 @@
 /** Legend and table twin of a chart in one: each entry shows its values, and hides or shows its part. */
+import { inTimeUnit, unitOf } from "../format/time";
 import { useOneStop } from "./walking";
 
 export interface LegendEntry {
   key: string;
   label: string;
   colour: string;
-  value: string;
+  /** A time, ns, or words in its place. */
+  value: number | string;
   share: string;
   /** Numerator and denominator, in words. */
   tip: string;
 }
 
 interface LegendProps {
+  /** What shares are of: "of 69.9 ms in kernels and copies". */
+  whole?: string | undefined;
   entries: readonly LegendEntry[];
   hidden: ReadonlySet<string>;
   toggle: (key: string) => void;
@@ -19,8 +23,10 @@ interface LegendProps {
   activate: (key: string | null) => void;
 }
 
-export function Legend({ entries, hidden, toggle, active, activate }: LegendProps) {
+/** All times are in one unit, as in a column. */
+export function Legend({ whole, entries, hidden, toggle, active, activate }: LegendProps) {
   const row = useOneStop<HTMLUListElement>();
+  const unit = unitOf(entries.map(({ value }) => (typeof value === "number" ? value : null)));
   return (
     <ul class="legend" {...row}>
       {entries.map((entry) => (
@@ -38,11 +44,14 @@ export function Legend({ entries, hidden, toggle, active, activate }: LegendProp
           >
             <span class="swatch" style={{ background: entry.colour }} />
             <span class="legend-label">{entry.label}</span>
-            <span class={entry.share === "" ? "legend-value legend-words" : "legend-value"}>{entry.value}</span>
+            <span class={entry.share === "" ? "legend-value legend-words" : "legend-value"}>
+              {typeof entry.value === "number" ? inTimeUnit(entry.value, unit) : entry.value}
+            </span>
             {entry.share !== "" && <span class="legend-share">{entry.share}</span>}
           </button>
         </li>
       ))}
+      {whole !== undefined && <li class="muted legend-whole">{whole}</li>}
     </ul>
   );
 }

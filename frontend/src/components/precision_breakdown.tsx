@@ -6,7 +6,7 @@ import { BarLegend, StackedBar } from "./charts/stacked_bar";
 
 /** About the panels that show it. */
 export const ABOUT_PRECISIONS =
-  "Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. The colour tells, as in every bar, whether it is on matrix units; each further precision is paler.";
+  "Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. The colour tells the precision, as on the roofline; it is paler where kernels are not on matrix units.";
 
 interface PrecisionBreakdownProps {
   times: readonly PrecisionTime[];
@@ -27,7 +27,7 @@ export function PrecisionBreakdown({ times, matrixUnit, graphNs }: PrecisionBrea
         label={`Kernel time by precision, ${formatDuration(total)}`}
         height={24}
       />
-      <BarLegend segments={segments} whole_ns={total} timed />
+      <BarLegend segments={segments} whole_ns={total} timed="kernel time" />
     </div>
   );
 }

@@ -9,7 +9,7 @@ export interface EmptyPanels {
   reason: string;
 }
 
-const NO_KERNEL = "the recording holds no kernel. One with GPU work fills them.";
+const NO_KERNEL = "the recording holds no kernel.";
 
 /** Why no kernel is known to be, or not to be, on matrix units; empty where it is known. */
 function noEfficiency(data: DashboardResponse): string {

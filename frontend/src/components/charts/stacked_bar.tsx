@@ -1,6 +1,6 @@
 /** One bar of 100 %: what a whole is made of. Each segment can lead to what shows it. */
 import { formatShare, shareOf } from "../../format/share";
-import { formatDuration, readableAndExact } from "../../format/time";
+import { formatDuration, inTimeUnit, readableAndExact, unitOf } from "../../format/time";
 import { partKinds } from "../../model/parts";
 import { textOn } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
@@ -99,6 +99,7 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
                 <text
                   key={i}
                   class={textOn(colour)}
+                  style={{ fill: segment.ink }}
                   x={beside}
                   y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
                 >
@@ -113,19 +114,25 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
 }
 
 interface BarLegendProps extends Pick<StackedBarProps, "segments" | "whole_ns"> {
-  /** Whether times stand beside the shares. */
-  timed?: boolean;
+  /** What the whole is, where times stand beside the shares. */
+  timed?: string;
 }
 
 /** The segments with their shares, as text. */
-export function BarLegend({ segments, whole_ns: whole, timed = false }: BarLegendProps) {
+export function BarLegend({ segments, whole_ns: whole, timed = "" }: BarLegendProps) {
+  const unit = unitOf(segments.map(({ ns }) => ns));
   return (
     <ul class="bar-legend">
+      {timed !== "" && (
+        <li class="muted">
+          Of {formatDuration(whole)} {timed}:
+        </li>
+      )}
       {segments.map(({ key, label, ns, colour, about }) => (
         <li key={key} data-tip={about}>
           <span class="swatch" style={{ background: colour }} /> {label}{" "}
           <span class="muted number">
-            {timed && `${formatDuration(ns)}, `}
+            {timed !== "" && `${inTimeUnit(ns, unit)}, `}
             {formatShare(shareOf(ns, whole))}
           </span>
         </li>

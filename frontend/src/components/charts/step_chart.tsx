@@ -20,8 +20,9 @@ const LEFT = 46;
 const RIGHT = 52;
 const TOP = 16;
 const BOTTOM = 22;
-/** The room of the length above a bar that is cut. */
+/** The room of the length above a bar that is cut, and how far from the unit of the axis its middle is at least. */
 const LABEL = 56;
+const FIRST = 18;
 const NO_BAR = { x: 0, value: 0 };
 
 export function StepChart({ iterations, to }: StepChartProps) {
@@ -75,7 +76,7 @@ export function StepChart({ iterations, to }: StepChartProps) {
                 <Stack iteration={each} x={x} width={layout.width} top={top} y={y} />
                 {cut && <Break x={x} width={layout.width} y={plotHeight * (1 - BROKEN_AT)} />}
                 {labelled.has(cutBars[i] ?? NO_BAR) && (
-                  <text class="axis-text" x={x + layout.width / 2} y={-4} text-anchor="middle">
+                  <text class="axis-text" x={Math.max(x + layout.width / 2, FIRST)} y={-4} text-anchor="middle">
                     {formatDuration(each.wall_ns)}
                   </text>
                 )}

@@ -1,5 +1,6 @@
 /** DLProf's panels of the Dashboard, below the answer: utilisation, resources, kernels, precisions; system and guidance folded. */
 import type { DashboardResponse, Diagnosis } from "../../api/types";
+import { Panel } from "../../components/panel";
 import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { emptyPanels } from "../../model/empty_panels";
@@ -32,34 +33,44 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
   const efficiency = `${data.matrix_unit} Kernel Efficiency`;
   const empty = emptyPanels(data);
   const has = (title: string): boolean => !empty.some(({ titles }) => titles.includes(title));
-  const dividesIdle = diagnosis !== null && has("GPU Utilization");
+  const isUsed = has("GPU Utilization");
+  const whyEmpty = empty.find(({ titles }) => titles.includes(efficiency))?.reason ?? "";
   return (
     <>
       {timed && (
         <>
-          {(iterations > 1 || dividesIdle) && (
-            <p class="muted panels-note">
-              DLProf's panels:{iterations > 1 && ` times are ${ofIterations("sums of", iterations)}`}
-              {iterations > 1 && dividesIdle && ";"}
-              {dividesIdle && " idle time is divided by what the host did meanwhile, whatever the GPU waited for"}.
-            </p>
+          {iterations > 1 && (
+            <p class="muted panels-note">DLProf's panels: times are {ofIterations("sums of", iterations)}.</p>
           )}
           <div class="dlprof-panels">
-            {(has("GPU Utilization") || has(efficiency)) && (
+            {(isUsed || has(efficiency)) && (
               <div class="panel-stack">
-                {has("GPU Utilization") && <Utilization data={data} exposed={exposed} />}
-                {has(efficiency) && <TensorCoreEfficiency data={data} />}
+                {isUsed && <Utilization data={data} exposed={exposed} />}
+                {has(efficiency) ? (
+                  <TensorCoreEfficiency data={data} />
+                ) : (
+                  <Panel title={efficiency}>
+                    <p class="muted">{whyEmpty.replace(/^./, (first) => first.toUpperCase())}</p>
+                  </Panel>
+                )}
               </div>
             )}
-            <ResourceBreakdown data={data} exposed={exposed} communicates={communicated} />
-            {has("Total Kernel GPU Time") && <KernelTimePanel data={data} communicates={communicated} />}
+            <ResourceBreakdown
+              data={data}
+              exposed={exposed}
+              communicates={communicated}
+              dividesIdle={diagnosis !== null && isUsed}
+            />
+            <div class="panel-stack">
+              {has("Total Kernel GPU Time") && <KernelTimePanel data={data} communicates={communicated} />}
+              <PerformanceSummary data={data} />
+            </div>
           </div>
-          {empty.length > 0 && (
+          {!isUsed && (
             <p class="muted panels-note">
               {empty.map(({ titles, reason }) => `${titles.join(", ")}: ${reason}`).join(" ")}
             </p>
           )}
-          <PerformanceSummary data={data} />
           <PrecisionPanel data={data} />
         </>
       )}

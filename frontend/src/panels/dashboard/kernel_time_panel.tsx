@@ -3,11 +3,11 @@ import { Donut } from "../../components/donut";
 import { Icon } from "../../components/icon";
 import { MoreMenu } from "../../components/more_menu";
 import { Panel } from "../../components/panel";
-import { formatCounted } from "../../format/number";
+import { formatCounted, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { navigate } from "../../frame/url";
-import { kernelClasses, wholeGraphs, withCollectives } from "../../model/kernel_time";
+import { kernelClasses, kernelNs, wholeGraphs, withCollectives } from "../../model/kernel_time";
 
 interface KernelTimePanelProps {
   data: DashboardResponse;
@@ -22,6 +22,11 @@ export function KernelTimePanel({ data, communicates }: KernelTimePanelProps) {
   const classes = withCollectives(kernelClasses(data), data, communicates).filter(
     ({ key }) => key !== "total" && (key !== "tensor_core" || data.has_matrix_units),
   );
+  const held = [
+    ...((kernelNs(data) ?? 0) > 0 ? ["kernels"] : []),
+    ...((data.kernel_time.memory.time_ns ?? 0) > 0 ? ["copies"] : []),
+    ...(inGraphs > 0 ? ["CUDA graphs"] : []),
+  ];
   const used = shareOf(data.kernel_time.tensor_core.time_ns, total);
   return (
     <Panel
@@ -54,12 +59,13 @@ export function KernelTimePanel({ data, communicates }: KernelTimePanelProps) {
         label={`${data.matrix_unit} kernels: ${formatShare(used)} of the kernel GPU time`}
         centre={formatDuration(total)}
         centreLabel="GPU time"
+        whole={`of ${formatDuration(total)} in ${held.join(" and ")}`}
         parts={[...classes, ...(inGraphs > 0 ? [wholeGraphs(data)] : [])].map(({ key, label, colour, time }) => ({
           key,
           label,
           colour,
           size: time.time_ns,
-          value: formatDuration(time.time_ns),
+          value: time.time_ns ?? UNKNOWN,
           share: time.time_ns === null ? "" : formatShare(shareOf(time.time_ns, total)),
           tip:
             time.time_ns === null

@@ -64,7 +64,7 @@ function facts(data: DashboardResponse): Fact[] {
 export function PerformanceSummary({ data }: { data: DashboardResponse }) {
   const row = useOneStop<HTMLDListElement>();
   return (
-    <Panel title="Performance Summary" class="span-all">
+    <Panel title="Performance Summary">
       <dl class="facts" {...row}>
         {facts(data).map(({ term, about, value, note }) => (
           <div class="fact" key={term}>

@@ -1,6 +1,7 @@
 import type { DashboardResponse, Resource } from "../../api/types";
 import { Donut, type DonutPart } from "../../components/donut";
 import { Panel } from "../../components/panel";
+import { UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { unknownWork } from "../../model/kernel_time";
@@ -13,9 +14,11 @@ interface ResourceBreakdownProps {
   exposed: number;
   /** Whether collectives ran: the bar of the step names them, DLProf's classes do not. */
   communicates: boolean;
+  /** Whether the bar of the step divides idle time by its causes. */
+  dividesIdle: boolean;
 }
 
-export function ResourceBreakdown({ data, exposed, communicates }: ResourceBreakdownProps) {
+export function ResourceBreakdown({ data, exposed, communicates, dividesIdle }: ResourceBreakdownProps) {
   const wall = data.gpu_utilization.wall_ns ?? data.performance.wall_clock_ns;
   const labelOf = (resource: Resource): string => resourceLabel(resource, data.matrix_unit, unknownWork(data));
   const untold = data.resource_breakdown.some(({ resource, time_ns: time }) => resource === "unknown_kernel" && time);
@@ -24,9 +27,9 @@ export function ResourceBreakdown({ data, exposed, communicates }: ResourceBreak
       ? `${labelOf(resource)}, at\u00a0least`
       : // The bar of the step divides the same idle time by its causes: the names say what DLProf's classes are.
         resource === "cpu"
-        ? "CPU, in ops and calls"
+        ? "CPU, ops and calls"
         : resource === "other"
-          ? "Other, outside of them"
+          ? "Other, unrecorded"
           : resource === "other_kernel" && communicates && exposed === 0
             ? "Other kernels and collectives"
             : labelOf(resource);
@@ -37,7 +40,7 @@ export function ResourceBreakdown({ data, exposed, communicates }: ResourceBreak
     size: time,
     ...(!isRecorded(resource, data)
       ? { value: "not recorded", share: "" }
-      : { value: formatDuration(time), share: time === null ? "" : formatShare(fraction) }),
+      : { value: time ?? UNKNOWN, share: time === null ? "" : formatShare(fraction) }),
     tip: !isRecorded(resource, data)
       ? notRecordedTip(resource)
       : time === null
@@ -48,7 +51,7 @@ export function ResourceBreakdown({ data, exposed, communicates }: ResourceBreak
   return (
     <Panel
       title="Resource Usage Breakdown"
-      about="Every moment of the wall clock time is counted once, for the first resource in this order that was busy, so the parts add up to the whole. Idle time is divided by what was recorded on the host, as DLProf does; the bar above divides it by what the GPU waited for."
+      about="Every moment of the wall clock time is counted once, for the first resource in this order that was busy, so the parts add up to the whole."
     >
       <Donut
         name="resources"
@@ -74,13 +77,18 @@ export function ResourceBreakdown({ data, exposed, communicates }: ResourceBreak
                     label: "Exposed communication",
                     colour: colourOf("communication"),
                     size: exposed,
-                    value: formatDuration(exposed),
+                    value: exposed,
                     share: formatShare(shareOf(exposed, wall)),
                     tip: `Exposed communication: ${formatShare(shareOf(exposed, wall))}\n${readableAndExact(exposed)} of ${readableAndExact(wall)} wall clock time\nCollectives were running, and no other kernel.`,
                   },
                 ],
           )}
       />
+      {dividesIdle && (
+        <p class="muted note-below">
+          Idle time is divided by what the host did meanwhile; the bar at the top divides it by what the GPU waited for.
+        </p>
+      )}
     </Panel>
   );
 }

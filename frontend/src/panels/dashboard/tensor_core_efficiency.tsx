@@ -23,13 +23,14 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
         label={`${unit} kernel efficiency ${formatShare(fraction)}`}
         centre={formatShare(fraction)}
         centreLabel={fraction !== null && unknown > 0 ? "at least" : "efficiency"}
+        whole={`of ${formatDuration(all)} in kernels of eligible ops`}
         parts={[
           {
             key: "using",
             label: `Using ${unit}s${fraction !== null && unknown > 0 ? ", at\u00a0least" : ""}`,
             colour: colourOf("tensor_core"),
             size: fraction,
-            value: fraction === null ? UNKNOWN : formatDuration(used),
+            value: fraction === null || used === null ? UNKNOWN : used,
             share: fraction === null ? "" : formatShare(fraction),
             tip:
               fraction === null
@@ -41,7 +42,7 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
             label: "Not using them",
             colour: colourOf("other_kernel"),
             size: others,
-            value: formatDuration(rest),
+            value: rest ?? UNKNOWN,
             share: formatShare(others),
             tip: `Not using ${unit}s: ${formatShare(others)}\n${readableAndExact(rest)} ${whole}`,
           },
@@ -52,7 +53,7 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
                   label: "Not known",
                   colour: colourOf("unknown_kernel"),
                   size: unknown,
-                  value: formatDuration(untold),
+                  value: untold ?? UNKNOWN,
                   share: formatShare(unknown),
                   tip: `Not known: ${formatShare(unknown)}\n${readableAndExact(untold)} ${whole}`,
                 },

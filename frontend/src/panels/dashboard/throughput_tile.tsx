@@ -40,15 +40,12 @@ export function ThroughputTile({ throughput, iteration_ns: iteration }: Throughp
     ...rates,
     ...(rates.length > 0 ? ["Higher is better."] : []),
   ].join(" ");
-  const isKnown = known.length > 0 || perSecond !== null;
   return (
-    <li class={isKnown ? "panel" : "quiet-tile"} data-tip={tip}>
-      {isKnown && (
-        <span class="tile-value number">
-          {known.length > 0 ? of(first, "per_s") : perSecond}{" "}
-          <small>{known.length === 0 && perSecond !== null ? "iterations" : first}/s</small>
-        </span>
-      )}
+    <li class="panel" data-tip={tip}>
+      <span class="tile-value number">
+        {known.length > 0 ? of(first, "per_s") : (perSecond ?? "–")}{" "}
+        <small>{known.length === 0 && perSecond !== null ? "iterations" : first}/s</small>
+      </span>
       <span class="muted">
         {second !== undefined && `${of(second, "per_s")} ${second}/s, `}
         <button type="button" class="link-button" onClick={() => setAsking(true)}>

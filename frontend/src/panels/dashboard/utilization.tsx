@@ -43,6 +43,7 @@ export function Utilization({ data, exposed }: UtilizationProps) {
         label={`GPU utilization ${formatShare(fraction)}`}
         centre={formatShare(fraction)}
         centreLabel="in use"
+        whole={`of ${formatDuration(wall)} wall clock${devices.length > 1 ? `, mean of ${devices.length} GPUs` : ""}`}
         parts={(
           [
             ["using", isSplit ? "Using GPU, computing" : "Using GPU", "other_kernel", (fraction ?? 0) - communication],
@@ -57,7 +58,7 @@ export function Utilization({ data, exposed }: UtilizationProps) {
             label,
             colour: colourOf(colour),
             size: share,
-            value: nsOf(share) === null ? "" : formatDuration(nsOf(share)),
+            value: nsOf(share) ?? "",
             share: formatShare(share),
             tip: `${label}: ${formatShare(share)}\n${nsOf(share) === null ? "" : `${readableAndExact(nsOf(share))} `}${whole}${mean}`,
           }))}

@@ -80,11 +80,11 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
       about={`The ten largest of these groups, over all GPUs and calls; times and calls are means of an iteration. A row opens the group with its ops and kernels. ${onGpu ? "DLProf: Top 10 GPU Ops." : "No GPU work was recorded. Times of threads that work at the same time are added up."}`}
       class="span-all"
       tools={
-        page?.total !== 0 && (
+        page?.filtered !== 0 && (
           <>
             <Choice label="Group by" options={groupings} value={by} to={(id) => ({ "top.by": id })} />
             <ViewLink class="more-button" to={{ view: "ops", "ops.by": by === "path" ? null : by }}>
-              {page === null ? "All" : `All ${formatCount(page.total)}`} <Icon name="right" />
+              {page === null ? "All" : `All ${formatCount(page.filtered)}`} <Icon name="right" />
             </ViewLink>
           </>
         )
