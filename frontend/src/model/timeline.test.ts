@@ -17,7 +17,7 @@ import {
   streamsShown,
   threadNames,
   within,
-  withoutEmptyHost,
+  foldedRows,
   zoomed,
 } from "./timeline";
 import { readTimeline, timelineLink } from "./timeline_link";
@@ -209,7 +209,7 @@ describe("the iteration around a window", () => {
   });
 });
 
-describe("the rows of a host that does nothing", () => {
+describe("rows of what does nothing", () => {
   const rows = rowsOf([track(1, "op", { thread: 1, process: 1 }), track(2, "stream", { device: 0 })], new Set());
   const answer = (start: number): TimelineWindow => ({
     state: 0,
@@ -220,7 +220,7 @@ describe("the rows of a host that does nothing", () => {
   });
 
   it("are one, which says so", () => {
-    const shown = withoutEmptyHost(rows, { from: 100, to: 200 }, answer(500));
+    const shown = foldedRows(rows, { from: 100, to: 200 }, answer(500));
     expect(shown.map(({ label }) => label)).toEqual(["no host work here", "stream 2"]);
   });
 
@@ -234,7 +234,7 @@ describe("the rows of a host that does nothing", () => {
       new Set(),
     );
     const first = { ...answer(150), tracks: [...answer(150).tracks, { id: 2, count: 0, items: undefined }] };
-    const shown = withoutEmptyHost(levels, { from: 100, to: 200 }, first as unknown as TimelineWindow);
+    const shown = foldedRows(levels, { from: 100, to: 200 }, first as unknown as TimelineWindow);
     expect(shown.map(({ key }) => key)).toEqual(["range1", "stream3"]);
   });
 
@@ -247,12 +247,18 @@ describe("the rows of a host that does nothing", () => {
     );
     const one = answer(150).tracks[0];
     const both = { ...answer(150), tracks: [...answer(150).tracks, { ...one, id: 2, count: 0, items: undefined }] };
-    const shown = withoutEmptyHost(ofThree, { from: 100, to: 200 }, both as TimelineWindow);
+    const shown = foldedRows(ofThree, { from: 100, to: 200 }, both as TimelineWindow);
     expect(shown.map(({ label }) => label)).toEqual(["ops · main", "nothing · thread 2", "stream 3"]);
   });
 
+  it("are low where they are of streams", () => {
+    const idle = { ...answer(150), tracks: [...answer(150).tracks, { id: 2, count: 0, items: undefined }] };
+    const shown = foldedRows(rows, { from: 100, to: 200 }, idle as unknown as TimelineWindow);
+    expect(shown.map(({ height }) => height)).toEqual([rows[0]?.height, 14]);
+  });
+
   it("stay where it does something, and until that is known", () => {
-    expect(withoutEmptyHost(rows, { from: 100, to: 200 }, answer(150))).toEqual(rows);
-    expect(withoutEmptyHost(rows, { from: 100, to: 200 }, null)).toEqual(rows);
+    expect(foldedRows(rows, { from: 100, to: 200 }, answer(150))).toEqual(rows);
+    expect(foldedRows(rows, { from: 100, to: 200 }, null)).toEqual(rows);
   });
 });

@@ -122,7 +122,7 @@ const HEIGHTS = {
   stream: 24,
   device: 14,
   more: 18,
-  group: 18,
+  group: 14,
 } as const;
 const MOST_STREAMS = 12;
 const MOST_THREADS = 2;
@@ -276,14 +276,10 @@ export function mayShow({ track }: TrackRow, view: View, answer: TimelineWindow 
 const OF_HOST: ReadonlySet<TrackRow["kind"]> = new Set(["range", "op", "call"]);
 
 /**
- * The rows without the levels of modules that have nothing in the window, and with one in place of those of a thread of the host, where
- * none of these has anything.
+ * The rows without the levels of modules that have nothing in the window, with one in place of those of a thread of the host, where none
+ * of these has anything, and with low ones for streams that have nothing.
  */
-export function withoutEmptyHost(
-  rows: readonly TrackRow[],
-  view: View,
-  answer: TimelineWindow | null,
-): readonly TrackRow[] {
+export function foldedRows(rows: readonly TrackRow[], view: View, answer: TimelineWindow | null): readonly TrackRow[] {
   const ofHost = rows.filter(({ kind }) => OF_HOST.has(kind));
   if (ofHost.length === rows.length) return rows;
   const shown = new Set(ofHost.filter((row) => mayShow(row, view, answer)));
@@ -291,6 +287,7 @@ export function withoutEmptyHost(
   const told = new Set<number | undefined>();
   return rows.flatMap((row): TrackRow[] => {
     const { thread, label } = row;
+    if (row.kind === "stream" && !mayShow(row, view, answer)) return [{ ...row, height: HEIGHTS.group }];
     if (!OF_HOST.has(row.kind)) return [row];
     if (busy.has(thread)) return label !== "" || shown.has(row) ? [row] : [];
     if (told.has(thread)) return [];

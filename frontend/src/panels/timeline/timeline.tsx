@@ -30,7 +30,7 @@ import {
   threadNames,
   toldOf,
   within,
-  withoutEmptyHost,
+  foldedRows,
   zoomed,
   type TrackRow,
 } from "../../model/timeline";
@@ -133,8 +133,8 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const threads = useMemo(() => threadNames(overview.tracks), [overview]);
   const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
   const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
-  // The rows of the host are many: where none of them has anything, one says so.
-  const drawn = useMemo(() => withoutEmptyHost(rows, rest, answer), [rows, rest, answer]);
+  // Once the window rests: nothing moves under the pointer before.
+  const drawn = useMemo(() => foldedRows(rows, rest, answer), [rows, rest, answer]);
   const replaced = error !== null || (answer !== null && answer.state !== overview.state);
   useEffect(() => {
     if (replaced) onReplaced();
