@@ -81,7 +81,7 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
     ]
     result = marked or [
         *_profiler_steps(capture, np.flatnonzero(ranges.kind == RangeKind.ITERATION)),
-        *(*steps, *repeated_steps, *turns, *repeated, *warm_ups),
+        *(*steps, *repeated_steps, *turns, *repeated, *_warmed_up(capture, rows, warm_ups, launches), *warm_ups),
         *_optimizer_steps(capture, start_ns),
         *_data_loader(capture, end_ns),
     ]
@@ -263,6 +263,27 @@ def _repeated(
     return _in_order(result[0]), _in_order(result[1])
 
 
+def _warmed_up(capture: Capture, rows: Int64s, warm_ups: _Candidates, launches: _Launches) -> _Candidates:
+    """Candidates of what each step of a warm-up does once and the program repeats after it, as most of what it does
+    there: a pass that is measured, in whatever ranges all of it is."""
+    if not warm_ups:
+        return []
+    warm_up, ranges = warm_ups[0], capture.ranges
+    step = np.searchsorted(warm_up.start_ns, ranges.start_ns[rows], side="right") - 1
+    later = rows[ranges.start_ns[rows] >= warm_up.stop_ns[-1]]
+    inside = (step >= 0) & (ranges.end_ns[rows] <= warm_up.stop_ns[step])
+    later_of = {name: later[places] for name, places in rows_by_value(ranges.name[later])}
+    result: _Ranked = []
+    for name, places in rows_by_value(ranges.name[rows[inside]]):
+        members, steps = later_of.get(name, later[:0]), step[inside][places]
+        if len(members) < _MIN_REPEATS or not len(steps) == len(distinct_values(steps)) == len(warm_up.values):
+            continue
+        candidate = _of_all_threads(capture, "repeated_range", capture.strings[name], members, None)
+        if candidate is not None and launches.share(candidate, int(warm_up.stop_ns[-1])) >= _MOST:
+            result.append((False, -len(candidate.values), candidate))
+    return _in_order(result)
+
+
 def _work_inside(capture: Capture, candidate: IterationCandidate) -> float:
     """Fraction of the time of GPU work that is within iterations; 1 if there is none."""
     work = capture.work
@@ -333,14 +354,15 @@ class _Launches:
         enough: Flags = (np.bincount(group) > 1) & (held_by_group >= (_MOST - _ROUNDING) * whole)
         return enough[group]
 
-    def share(self, candidate: IterationCandidate) -> float:
-        """Fraction of the launches that begin in an iteration; fraction of the time if there are no launches."""
+    def share(self, candidate: IterationCandidate, from_ns: int = 0) -> float:
+        """Fraction of the launches from a time on that begin in an iteration, all of which begin later; fraction of the
+        time if there are no launches."""
         if len(self._start_ns):
             begun = np.searchsorted(self._start_ns, candidate.stop_ns) - np.searchsorted(
                 self._start_ns, candidate.start_ns
             )
-            return float(begun.sum() / len(self._start_ns))
-        return float((candidate.stop_ns - candidate.start_ns).sum()) / max(self._end_ns, 1)
+            return float(begun.sum() / max(len(self._start_ns) - np.searchsorted(self._start_ns, from_ns), 1))
+        return float((candidate.stop_ns - candidate.start_ns).sum()) / max(self._end_ns - from_ns, 1)
 
 
 def _optimizer_steps(capture: Capture, start_ns: int) -> list[IterationCandidate | None]:

@@ -127,6 +127,21 @@ def test_warm_ups_come_after_what_counts(warm_up: str, measured: str) -> None:
     assert labels == [f"{measured} N", f"{warm_up} N", "Whole recording"]
 
 
+@pytest.mark.parametrize(("in_each", "times", "counts"), [(1, 5, True), (2, 5, False), (1, 2, False)])
+def test_what_a_warm_up_does_once_in_each_step_is_measured_later(in_each: int, times: int, counts: bool) -> None:
+    """Though less of the work is there, and one range of the user's is around it: a layer is in a step several times,
+    and what is done twice is no loop."""
+    lines = [f"main annotation 300-{300 + times * 20} benchmark"]
+    for i in range(3):
+        lines.append(f"main annotation {i * 100}-{i * 100 + 100} warm-up step {i}")
+        lines += [f"main annotation {i * 100 + j * 20}-{i * 100 + j * 20 + 20} forward" for j in range(in_each)]
+    lines += [f"main annotation {300 + i * 20}-{300 + i * 20 + 20} forward" for i in range(times)]
+    labels = [item.label for item in candidates("\n".join(lines), end=300 + times * 20)]
+    assert labels == [*(["forward"] if counts else []), "warm-up step N", "Whole recording"]
+    if counts:
+        assert first("\n".join(lines), end=400)[2][0] == (0, 300, 320)
+
+
 def test_numbered_layers_are_no_iterations() -> None:
     """Parts of a model are numbered too."""
     text = "\n".join(f"main annotation {i * 100}-{i * 100 + 100} layer_{i}" for i in range(5))
