@@ -101,16 +101,17 @@ def headline(profile: Profile) -> str:
         cached = size(cached_bytes(history))
         # Requests are rounded up; by how much, a snapshot tells of its end only.
         lost = " or lost to rounding" if history.measure == "requested" else ""
-        most = size(int(history.reserved_bytes.max()))
-        reserved = f" At most {most} were reserved, {cached} of it then cached{lost}, not in use."
+        most, then = ("At most ", "then ") if len(history.in_use_bytes) > 1 else ("", "")
+        reserved = f" {most}{size(int(history.reserved_bytes.max()))} were reserved, "
+        reserved += f"{cached} of it {then}cached{lost}, not in use."
     failed = next(
         ((each.device, each.out_of_memory[0][1]) for each in profile.memory_histories if each.out_of_memory), None
     )
     reserved += f" An allocation of {size(failed[1])} failed on GPU {failed[0]}." if failed else ""
     if len(history.in_use_bytes) == 1:
-        # Without events nothing tells the peak.
+        # Without allocations nothing tells the peak.
         at_end = f"{size(peak.in_use_bytes)} requested on GPU {history.device} when the snapshot was taken"
-        return f"{at_end}, which recorded no events: neither the peak is known nor who allocated.{reserved}"
+        return f"{at_end}, which recorded no allocation: neither the peak is known nor who allocated.{reserved}"
     where = (
         f" on GPU {history.device}{_iterations_of(history, profile.iterations[0], peak)}{_reached_in(history, peak)}"
     )

@@ -196,6 +196,8 @@ def _histories(content: dict[Any, Any], path: Path) -> list[History]:
     for device in range(min(max([len(traces) - 1, *segments]) + 1, _MOST_DEVICES)):
         events = list(_dicts(traces[device])) if device < len(traces) and isinstance(traces[device], list) else []
         if events or device in segments:
+            if not any(event.get("action") in (_ALLOC, "oom") for event in events):
+                events = []  # What merely marks the snapshot, or frees, tells no peak.
             history = _history(device, events, segments.get(device, []), annotations.get(device, []))
             history.settings = settings
             histories.append(history)
