@@ -1,7 +1,7 @@
 """Say which rank of a job costs time, and why: many GPUs, one answer.
 
-DIR holds the profiles of the ranks, or what dlprof import --job made of them. Where nothing was imported yet, the
-traces are read and nothing is written into DIR.
+A folder holds the profiles of the ranks, or what dlprof import --job made of them. Where nothing was imported yet, and
+where files are named, the traces are read and nothing is written beside them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _CSV = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("folder", metavar="DIR", type=named_path, help="folder of the job's profiles")
+    what = "folder of the job's profiles, or the traces of its ranks"
+    parser.add_argument("profiles", metavar="DIR|SOURCE", type=named_path, nargs="+", help=what)
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="default: text; csv: ranks")
     which = "numbers of ranks in these iterations (default: from the first to the last GPU work)"
     parser.add_argument("--iterations", metavar=METAVAR.removeprefix("typical|"), default="all", help=which)
@@ -64,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUsage("--iterations typical: a job has no typical iterations; give all, or numbers such as 2-5.")
     bounds = None if isinstance(selected, str) else selected
     expression, workers = arguments.rank_regex, arguments.workers
-    result = answers(arguments.folder, bounds, max(arguments.top, 0), rank_expression=expression, workers=workers)
+    top, means = max(arguments.top, 0), arguments.format == "text"
+    result = answers(arguments.profiles, bounds, top, means=means, rank_expression=expression, workers=workers)
     if arguments.format == "json":
         tell_json(whole(result))
     elif arguments.format == "csv":
@@ -75,20 +77,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def answers(
-    folder: Path,
+    named: Sequence[Path],
     iterations: tuple[int, int] | None = None,
     top: int = 10,
     *,
+    means: bool = False,
     keeps: bool = True,
     rank_expression: str = "",
     workers: int = 1,
 ) -> list[dict[str, Any]]:
-    """What is known about each job below a folder.
+    """What is known about each job below a folder, or about that of some traces.
 
     Args:
-        folder: Of the ranks' databases or traces.
+        named: The folder of the ranks' databases or traces, or traces.
         iterations: First and last of the iterations that the numbers of ranks are of; by default their whole time.
         top: Most rows of some tables.
+        means: Whether the numbers of ranks are of a mean iteration, not sums.
         keeps: Whether the database of a job is put beside those of its ranks, so that the next answer is there at once.
         rank_expression: Where traces do not tell their rank: its first group is the rank in the path.
         workers: How many traces are read at once.
@@ -100,12 +104,13 @@ def answers(
     from tensorboard_plugin_dlprof.queries import job as queries
 
     result = []
-    with _jobs(folder, keeps, rank_expression, workers) as jobs:
+    with _jobs(named, keeps, rank_expression, workers) as jobs:
         for made in jobs:
             for warning in made.warnings:
                 say(f"warning: {warning}")
             with opened_job(made.database) as con:
-                result.append(queries.distributed(con, iterations, top))
+                each = queries.distributed(con, iterations, top)
+                result.append({**each, "ranks": queries.mean_ranks(con, iterations)} if means else each)
     return result
 
 
@@ -115,18 +120,18 @@ def whole(jobs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 @contextmanager
-def _jobs(folder: Path, keeps: bool, rank_expression: str, workers: int) -> Iterator[Sequence[Made]]:
+def _jobs(named: Sequence[Path], keeps: bool, rank_expression: str, workers: int) -> Iterator[Sequence[Made]]:
     """The jobs below a folder, made of their databases; where there are none, of the traces in a temporary folder."""
+    folder = named[0]
     from tensorboard_plugin_dlprof.errors import OutputNotWritable
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
     from tensorboard_plugin_dlprof.ranks.members import databases_below
 
     with temporary_folder() as temporary:
-        if not databases_below(folder):
+        if len(named) > 1 or not folder.is_dir() or not databases_below(folder):
             from tensorboard_plugin_dlprof.cli.scale_out import import_ranks
 
-            import_ranks(folder, Path(temporary), rank_expression, workers)
-            folder = Path(temporary, folder.resolve().name or "job")
+            folder = import_ranks(named, Path(temporary), rank_expression, workers)
         with ProgressBar(folder.name) as progress:
             try:
                 made, unusable = make_jobs(folder, progress=progress, into=None if keeps else Path(temporary))
@@ -155,30 +160,28 @@ def _text(answer: Mapping[str, Any], top: int) -> str:
         lines.append(f"  also {name}: about {_time(each['cost_ns'])} ({share})")
     lines += ["", f"Iteration {_time(answer['median_iteration_ns'])} (median). {answer['clocks']['sentence']}", ""]
     ranks = sorted(answer["ranks"], key=lambda row: -(row["own_delay_ns"] or 0))
+    is_matched = any(row["exposed_wait_ns"] is not None for row in ranks)
+    shown = {name: words for name, words in _PARTS.items() if words[1] is None or words[1] == is_matched}
     lines += _table(
-        ("rank" if is_rank else "process", "own delay", "wait", "transfer", "compute", "copy", "idle"),
-        [
-            (
-                str(row["rank"] + (not is_rank)),
-                *(
-                    _time(row[name])
-                    for name in (
-                        *("own_delay_ns", "exposed_wait_ns", "exposed_transfer_ns", "compute_ns", "exposed_copy_ns"),
-                        "idle_ns",
-                    )
-                ),
-            )
-            for row in ranks[:top]
-        ],
+        ("rank" if is_rank else "process", *(head for head, _ in shown.values())),
+        [(str(row["rank"] + (not is_rank)), *(_time(row[name]) for name in shown)) for row in ranks[:top]],
     )
     if len(ranks) > top:
         lines.append(f"... and {len(ranks) - top:,} more ranks")
-    lines.append("own delay: what a rank itself took longer than its peers; wait: what others cost it")
+    lines.append("means per iteration" if answer["iterations"] else "from first to last GPU work")
+    if is_matched:
+        lines[-1] += "; own delay: what a rank itself took longer than its peers; wait: what others cost it"
     if answer["collectives"]:
         lines += ["", *_table(_COLLECTIVES, [_collective(row) for row in answer["collectives"][:top]])]
-    wrong = [group for group in answer["groups"] if not group["believed"]]
+    wrong: dict[tuple[str, str], list[str]] = {}
+    for group in answer["groups"]:
+        if not group["believed"]:
+            members = group["ranks"]
+            members = f"ranks {members}" if isinstance(members, str) else f"{members:,} ranks"
+            wrong.setdefault((group["name"], group["reason"]), []).append(members)
     if wrong:
-        lines += ["", *(f"Group {group['name']} ({group['ranks']}): {group['reason']}" for group in wrong[:top])]
+        named = [(name, "; ".join(members[:top]), reason) for (name, reason), members in wrong.items()]
+        lines += ["", *(f"Group {name} ({members}): {reason}" for name, members, reason in named[:top])]
     if answer["pairs"]:
         lines += ["", *_table(_PAIRS, [_pair(row, is_rank) for row in sorted(answer["pairs"], key=_slowest)[:top]])]
     lines += [line for text in answer["left_out_texts"] for line in ("", f"Left out: {text}")]
@@ -186,6 +189,17 @@ def _text(answer: Mapping[str, Any], top: int) -> str:
     lines += [line for each in others for line in ("", f"{each['title']}: {each['text']}")]
     return "\n".join(lines) + "\n"
 
+
+_PARTS: Mapping[str, tuple[str, bool | None]] = {
+    "own_delay_ns": ("own delay", True),
+    "exposed_wait_ns": ("wait", True),
+    "exposed_transfer_ns": ("transfer", True),
+    "exposed_communication_ns": ("communication", False),
+    "compute_ns": ("compute", None),
+    "exposed_copy_ns": ("copy", None),
+    "idle_ns": ("idle", None),
+}
+"""Columns of ranks: their heads, and whether they are shown where operations of ranks are matched; None: always."""
 
 _COLLECTIVES = ("group", "collective", "size", "ranks", "count", "transfer", "bus bandwidth", "wait")
 

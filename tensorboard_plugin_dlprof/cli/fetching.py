@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.opening.regular_file import is_remote
 READERS = frozenset(
     ("diagnose", "summary", "table", "compare", "distributed", "memory", "reports", "trace", "export", "check")
 )
-_PROFILES = ("profile", "profiles", "against", "folder")
+_PROFILES = ("profile", "profiles", "against")
 """Arguments of these commands that name profiles."""
 
 

@@ -205,24 +205,28 @@ def full_database(task: Task) -> Path:
     return task.folder / database_of(task.source).name
 
 
-def import_ranks(folder: Path, target: Path, rank_expression: str = "", workers: int = 1) -> None:
-    """Import what a job needs of the traces below a folder, into a folder of the same name below ``target``.
+def import_ranks(named: Sequence[Path], target: Path, rank_expression: str = "", workers: int = 1) -> Path:
+    """Import what a job needs of some traces, or of all below some folders.
+
+    Returns:
+        The folder below ``target`` that the results are in, with the name of that of the traces.
 
     Raises:
         ProfileError: there is no trace, or none can be read.
     """
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, ReadOptions, import_ranks_of
 
-    sources, errors = find_sources([str(folder)])
-    if not sources:
-        raise errors[0] if errors else NotFound(f"{folder}: there is no profile below this folder.")
-    root, into = Path(os.path.abspath(folder)), target / (folder.resolve().name or "job")  # noqa: PTH100
+    sources, errors = find_sources(list(map(str, named)))
+    if errors:
+        raise errors[0]
+    root = Path(os.path.abspath(named[0])) if len(named) == 1 and named[0].is_dir() else common_folder(sources)  # noqa: PTH100
+    into = target / (root.name or "job")
     tasks = [Task(source, into / Path(os.path.abspath(source.parent)).relative_to(root)) for source in sources]  # noqa: PTH100
     if workers > 1 and len(tasks) > 1:
         words = ["--shard=1/1", "--depth=job", *([f"--rank-regex={rank_expression}"] if rank_expression else [])]
         if not import_apart(tasks, words, workers, tells=False):
-            raise BadRequest(f"{folder}: none of the {len(tasks):,} profiles below this folder can be read.")
-        return
+            raise BadRequest(f"{root}: none of the {len(tasks):,} profiles below this folder can be read.")
+        return into
     options = ImportOptions(read=ReadOptions(rank_expression=rank_expression))
     done = 0
     failed: ProfileError | None = None
@@ -237,3 +241,4 @@ def import_ranks(folder: Path, target: Path, rank_expression: str = "", workers:
             say(f"warning: {error}")
     if failed is not None and not done:
         raise failed
+    return into

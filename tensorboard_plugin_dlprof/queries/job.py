@@ -149,6 +149,22 @@ def rank_columns(con: sqlite3.Connection) -> dict[str, tuple[Any, ...]]:
     return result
 
 
+def mean_ranks(con: sqlite3.Connection, iterations: tuple[int, int] | None = None) -> list[dict[str, Any]]:
+    """The parts of the time of each rank in a mean iteration, of those that it has or of some (``ranks``); of a job
+    without iterations, from first to last GPU work."""
+    if iterations is None:
+        columns = rank_columns(con)
+        counts = columns["iterations"]
+        rows = [{name: values[row] for name, values in columns.items()} for row in range(len(counts))]
+    else:
+        first, last = (_position(con, number) for number in iterations)
+        rows = ranks(con, iterations)
+        counts = (last - first + 1,) * len(rows)
+    for row, count in zip(rows, counts, strict=True):
+        row.update({name: row[name] // count for name in _PARTS if row[name] is not None and count})
+    return rows
+
+
 def exposed_of(con: sqlite3.Connection, number: int) -> dict[str, list[int | None]]:
     """A rank's exposed communication in each iteration, by what it was; None is unknown."""
     ranks_before = con.execute("SELECT count(*) FROM job_ranks WHERE rank < ?", (number,)).fetchone()[0]

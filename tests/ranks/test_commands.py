@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.cli.job_import import OF_ALL, words_of_each
 from tensorboard_plugin_dlprof.cli.main import main, parser
 from tensorboard_plugin_dlprof.cli.scale_out import import_in_child
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
+from tensorboard_plugin_dlprof.units import short_duration
 from tests.cli.declared import undeclared
 
 Command = Callable[..., tuple[int, str, str]]
@@ -85,6 +86,26 @@ def test_a_job_is_imported_and_answered_for(traces: Path, tmp_path: Path, dlprof
     assert (made["ranks"], made["world_size"], made["is_new"], data["unusable"]) == (4, 4, False, [])
     assert Path(made["database"]).is_file()
     assert "Rank 2" in made["sentence"]
+
+
+def test_the_text_has_a_mean_iteration_of_each_rank(traces: Path, dlprof: Command) -> None:
+    """Its rows are the sums of all iterations by their number, also of files that are named one by one; of ranks whose
+    partners are missing, communication is not divided, and groups of one name and reason are one line."""
+    of_folder = dlprof("distributed", traces)[1]
+    sums = [
+        json.loads(dlprof("distributed", traces, "--format", "json", "--iterations", str(number))[1])["ranks"][2]
+        for number in range(3, 7)
+    ]
+    (row,) = (line.split() for line in of_folder.splitlines() if line.split()[:1] == ["2"])
+    (head,) = (line for line in of_folder.splitlines() if line.startswith("rank "))
+    assert head.split() == ["rank", "own", "delay", "wait", "transfer", "compute", "copy", "idle"]
+    assert row[7:9] == short_duration(sum(each["compute_ns"] for each in sums) // 4).split()
+    assert "means per iteration; own delay" in of_folder
+    files = sorted(traces.rglob("*.gz"))
+    assert dlprof("distributed", *files)[1] == of_folder
+    text = dlprof("distributed", *files[1:3])[1]
+    assert "rank  communication  compute" in text
+    assert text.count("Group ") == 1
 
 
 def test_limits_end_with_their_exit_codes(traces: Path, dlprof: Command) -> None:

@@ -245,7 +245,7 @@ class Tools:
         """Say which rank of a job of many GPUs costs time, and why: own delay, waiting, transfer, bus bandwidth."""
         folder = self._profiles.folder(run)
         iterations = None if iteration is None else (iteration, iteration)
-        result = distributed.whole(distributed.answers(folder, iterations, keeps=False))
+        result = distributed.whole(distributed.answers([folder], iterations, keeps=False))
         words = command("distributed", str(folder), option("iterations", iteration))
         return _answer_of(result, rows, words, self._profiles.link(None, run=run, view="gpus"))
 
