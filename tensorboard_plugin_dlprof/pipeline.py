@@ -44,7 +44,7 @@ from tensorboard_plugin_dlprof.database.writer import Judgement, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, candidate_of, diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
-from tensorboard_plugin_dlprof.diagnosis.headline import without_gpu
+from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels, without_gpu
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError, UnfitDatabase
@@ -226,6 +226,10 @@ def _as_data(
         data["headline"] = f"No GPU work was recorded, only memory. {memory_headline(diagnosis.profile)}"
     elif not diagnosis.devices:
         data["headline"] = _of_the_host(diagnosis.profile, aggregation)
+        profile = diagnosis.profile
+        # A page says it in a place of its own; what was to be recorded has a reason to be missing.
+        if not (of_page or profile.activity.launch_calls or profile.coverage.skipped):
+            data["headline"] += f" {how_to_record_kernels(profile.info.source_format)}"
     return data
 
 

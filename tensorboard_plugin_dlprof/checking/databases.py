@@ -167,6 +167,7 @@ def _describe(con: UntrustedConnection, facts: dict[str, str], report: Report) -
         for name, table in _COUNTED.items():
             report.holds[name] = con.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
         report.holds["iterations"] = summary["iterations"] or 0
-        report.missing += [note["message"] for note in coverage_notes(con, scope)]
-        if not report.holds["kernels"] and NO_GPU_WORK not in report.missing:
+        report.missing += [f"{note['message']} {note['hint']}".rstrip() for note in coverage_notes(con, scope)]
+        is_told = any(sentence.startswith(NO_GPU_WORK) for sentence in report.missing)
+        if not (report.holds["kernels"] or is_told or info(con).get("recorded") == "memory"):
             report.missing.append("The profile contains no kernels.")

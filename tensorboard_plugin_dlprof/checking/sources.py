@@ -67,4 +67,5 @@ def _check(path: Path, report: Report, progress: Progress) -> None:
             report.note("Completeness")
         check_database(database, report)
         report.kind = "source"
-        report.missing = list(dict.fromkeys([*warnings, *report.missing]))
+        told = " ".join(report.missing)
+        report.missing = [*(each for each in dict.fromkeys(warnings) if each not in told), *report.missing]

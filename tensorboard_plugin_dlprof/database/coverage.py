@@ -27,7 +27,8 @@ def coverage_rows(profile: Profile) -> list[_Row]:
     # What was skipped has a reason of its own: counters in place of the times of kernels.
     launches = 0 if work or coverage.skipped else _launches(profile)
     rows: list[_Row] = [
-        ("no_gpu_work", int(not work), NO_GPU_WORK),
+        # A snapshot of memory is not to hold any.
+        ("no_gpu_work", int(not work), "" if profile.info.recorded == {"memory"} else NO_GPU_WORK),
         (
             "unrecorded_work",
             launches,

@@ -52,6 +52,19 @@ _BEFORE_A_VOWEL = re.compile(r"8|1[18]\D")
 
 NO_GPU_WORK = "This recording holds no GPU work."
 
+_KERNELS = {
+    "pytorch": "`ProfilerActivity.CUDA`",
+    "nsight_systems": "`-t cuda,nvtx`",
+    "xplane": "`device_tracer_level=1`",
+}
+"""The option with which the profiler of a format records kernels."""
+
+
+def how_to_record_kernels(source_format: str) -> str:
+    """With which option kernels would be in a recording, in one sentence; empty where its format has none."""
+    option = _KERNELS.get(source_format, "")
+    return option and f"To see kernels, record with {option}."
+
 
 def without_gpu(groups: Sequence[tuple[str, int]], iterations: int) -> str:
     """The sentence about a recording in which no GPU worked: what takes the time of its ops on the host.

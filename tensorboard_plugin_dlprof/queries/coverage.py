@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Literal, TypedDict
 
+from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels
 from tensorboard_plugin_dlprof.queries.extension import has_older_rules, info, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -22,8 +23,6 @@ class Note(TypedDict):
 
 
 _HINTS = {
-    "no_gpu_work": "Record the GPU too: "
-    "ProfilerActivity.CUDA among PyTorch's activities, or nsys profile -t cuda,nvtx.",
     "unrecorded_work": "Look at the profiler's messages. Another profiler may have held the GPU, the profiler's CUPTI "
     "may not fit the driver, WSL or a virtual GPU may not let it record, or the program was killed before all was "
     "written.",
@@ -47,8 +46,9 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     notes: list[Note] = []
     cursor = connection.execute("SELECT key, message FROM ext_coverage WHERE message <> '' ORDER BY key")
     reported = dict(cursor.fetchmany(200))
-    hints = dict(_HINTS)
-    of_xla = info(connection).get("format") == "xplane"
+    source_format = info(connection).get("format", "")
+    hints = _HINTS | {"no_gpu_work": how_to_record_kernels(source_format)}
+    of_xla = source_format == "xplane"
     if of_xla:
         hints["unassociated_work"] = "Copies, and what runs outside of compiled functions and ops, name no op."
     if any(str(key).startswith(_WHY_NO_GPU_WORK) for key in reported):

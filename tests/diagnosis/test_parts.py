@@ -269,5 +269,5 @@ def test_a_trace_without_gpu_work_has_no_windows(tmp_path: Path, capsys: pytest.
     assert (data["devices"], data["iterations"]) == ([], [])
     assert data["headline"] == (
         "This recording holds no GPU work. `/mm` takes most of the CPU time of its ops, summed over all threads: "
-        "100 µs per iteration (100 %)."
+        "100 µs per iteration (100 %). To see kernels, record with `ProfilerActivity.CUDA`."
     )

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.checking.sources import check_file
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source, import_source
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -20,7 +21,7 @@ from tests.queries.profiles import ignore
 
 
 def test_a_recording_without_gpu_work_says_how_to_record_it(tmp_path: Path) -> None:
-    """In the notes, with the options; and at once when it is imported. One with a copy holds some."""
+    """In the notes, with the option; at once when it is imported, checked or diagnosed. One with a copy holds some."""
     database = tmp_path / "dldb.sqlite"
     trace = tmp_path / "trace.json"
     op = event("cpu_op", "aten::mm", 10, 5, 1)
@@ -30,7 +31,9 @@ def test_a_recording_without_gpu_work_says_how_to_record_it(tmp_path: Path) -> N
     with closing(open_database(database)) as connection:
         (note,) = coverage_notes(connection, find_scope(connection))
     assert note["message"] == imported[0]
-    assert "ProfilerActivity.CUDA" in note["hint"]
+    assert note["hint"] == "To see kernels, record with `ProfilerActivity.CUDA`."
+    assert check_file(trace, ignore).missing == [f"{note['message']} {note['hint']}"]
+    assert diagnose_source(trace, "typical", ImportOptions(), ignore)["headline"].endswith(f". {note['hint']}")
     trace.write_text(json.dumps({"traceEvents": [op, *work(1, "gpu_memcpy", "Memcpy HtoD", 20, 5, 0)]}))
     assert imported[0] not in import_source(trace, database, ImportOptions(), ignore).warnings
 
