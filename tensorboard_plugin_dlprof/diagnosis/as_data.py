@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import (
+    MISSING_FRACTION,
     QUEUED,
     USED_FRACTION,
     DeviceDiagnosis,
@@ -22,6 +23,7 @@ from tensorboard_plugin_dlprof.diagnosis.culprit import headline_of
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 from tensorboard_plugin_dlprof.diagnosis.windows import mean_said, said
+from tensorboard_plugin_dlprof.units import short_duration
 
 SCHEMA: Final = "dlprof-diagnosis-1"
 
@@ -82,7 +84,7 @@ def as_data(
             "stop": typical.stop,
             "left_out": list(typical.left_out),
             "why": list(typical.why),
-            "said": said(typical, wall, numbers),
+            "said": f"{said(typical, wall, numbers)} {_after_marks(diagnosis)}".strip(),
             "mean_said": mean_said(typical, wall, numbers),
             "labels": [diagnosis.labels[typical.start], diagnosis.labels[typical.stop]] if wall else [],
         },
@@ -111,9 +113,25 @@ def as_data(
         "matrix_unit": diagnosis.matrix_unit,
         "lower_bound": diagnosis.lower_bound,
         "host_bound": host_bound(diagnosis),
-        "headline": headline_of(diagnosis, rows),
+        "headline": headline_of(
+            diagnosis,
+            rows,
+            sum(each["time_ns"] for each in findings if each["rule"] == "cold_start" and each["part"] == "blocked"),
+        ),
         "findings": list(findings),
     }
+
+
+def _after_marks(diagnosis: Diagnosis) -> str:
+    """How long the GPU works on after the last mark, where that is much of the time and no work of before the first one
+    makes up for it."""
+    if not diagnosis.marked or not diagnosis.selected:
+        return ""
+    first, last = diagnosis.selected[0], diagnosis.selected[-1]
+    least = MISSING_FRACTION * int(diagnosis.wall_ns[diagnosis.selected].sum())
+    lags = [each.queue.lag_ns for each in diagnosis.devices]
+    after = max((int(lag[last]) for lag in lags if lag[last] - (lag[first - 1] if first else 0) >= least), default=0)
+    return f"GPU work goes on for {short_duration(after)} after the last mark, which is not counted." if after else ""
 
 
 def least_computing(data: Mapping[str, Any]) -> str | None:

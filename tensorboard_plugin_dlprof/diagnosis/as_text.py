@@ -10,10 +10,10 @@ from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, COMPUTE, NAMES
 from tensorboard_plugin_dlprof.units import narrow_percentage, short_duration
 
 _INCOMPLETE = {
-    "missing_work": "GPU work that ran is not in it",
-    "launches_without_work": "launches are recorded whose work is not",
-    "work_without_launch": "GPU work is recorded whose launches are not",
-    "graphs_whole": "CUDA graphs are recorded as a whole, without their kernels",
+    "missing_work": "for what launched work waited",
+    "launches_without_work": "the work of some launches",
+    "work_without_launch": "the launches of some GPU work",
+    "graphs_whole": "the kernels inside CUDA graphs",
 }
 
 _ROWS = 3
@@ -46,7 +46,7 @@ def _lines(diagnosis: Mapping[str, Any]) -> Iterator[str]:
                 yield f"  {'':>18}  {short_duration(spent):>9}  {place}"
     if diagnosis["lower_bound"]:
         yield ""
-        yield f"The recording is incomplete: {'; '.join(_INCOMPLETE[reason] for reason in diagnosis['lower_bound'])}."
+        yield f"Not recorded: {'; '.join(_INCOMPLETE[reason] for reason in diagnosis['lower_bound'])}."
     for number, finding in enumerate(diagnosis["findings"], start=1):
         yield ""
         yield f"{number}. {finding['title']}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from tensorboard_plugin_dlprof.columns.group import are_among, numbered
 from tensorboard_plugin_dlprof.diagnosis.activity import communication_names
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Diagnosis, Row, working
 from tensorboard_plugin_dlprof.diagnosis.calls import without_version
+from tensorboard_plugin_dlprof.diagnosis.directions import direction_said, directions
 from tensorboard_plugin_dlprof.diagnosis.exposed import exposed_ns, stretches
 from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK, Longest, headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
@@ -30,24 +32,30 @@ _MOST = 0.5
 _LEAST = 0.3
 """Share of the time that is blamed below which a place is not named: there are others like it."""
 
+_ALIKE = 0.98
+"""GPUs whose computing differs by no more compute alike: none of them least."""
 
-def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]]) -> str:
+
+def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]], start_up_ns: int = 0) -> str:
     """One or two sentences: how much of the time is computing, and what takes most of the rest.
 
     Args:
         diagnosis: of all GPUs.
         rows: those of each GPU, from ``rows_of``.
+        start_up_ns: time in calls that block which a finding tells of as first calls.
     """
     if not diagnosis.devices:
         return NO_GPU_WORK
     devices, info = working(diagnosis), diagnosis.profile.info
-    worst = min(devices, key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
+    computing = {each.device: int(diagnosis.mean(each.parts_ns)[: Part.COMMUNICATION].sum()) for each in devices}
+    worst = min(devices, key=lambda device: computing[device.device])
     parts, queued = diagnosis.mean(worst.parts_ns), diagnosis.mean(worst.queued_ns)
     wall = diagnosis.wall_ns[diagnosis.selected]
     whose = ""
     if len(devices) > 1:
         busy = " busy ones" if len(devices) < len(diagnosis.devices) else ""
-        whose = f"on GPU {worst.device}, which computes least of {len(devices)}{busy}"
+        least = ", which computes least" if computing[worst.device] < _ALIKE * max(computing.values()) else ""
+        whose = f"on GPU {worst.device}{least} of {len(devices)}{busy}"
     elif info.rank >= 0 and info.world_size > 1:
         whose = f"on rank {info.rank} of {info.world_size:,}, GPU {worst.device}"
     elif len(diagnosis.devices) > 1:
@@ -59,12 +67,15 @@ def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]]) -> str:
         unit=diagnosis.matrix_unit,
         missing_ns=int(queued[2:].sum()),
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
-        lacks_work="missing_work" in diagnosis.lower_bound,
         capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
         median_ns=int(np.median(wall)) if len(wall) else 0,
         longest=_longest(diagnosis, worst),
         whose=whose,
-        where=lambda part: culprit(diagnosis, worst, rows[worst.device], part),
+        where=lambda part: (
+            " Mostly start-up, which happens once."
+            if part == Part.BLOCKED and start_up_ns > _MOST * parts[part]
+            else culprit(diagnosis, worst, rows[worst.device], part)
+        ),
     )
 
 
@@ -100,7 +111,25 @@ def culprit(diagnosis: Diagnosis, device: DeviceDiagnosis, rows: Sequence[Row], 
         if once:
             names = " and ".join(f"`{name}`" for name in once)
             return f" Mostly in {names}, which {'runs' if len(once) == 1 else 'run'} once."
-    return place_of_most(own, time_ns)
+    return _copied(own, time_ns) if part == Part.COPY else place_of_most(own, time_ns)
+
+
+def _copied(rows: Sequence[Row], time_ns: int) -> str:
+    """A sentence about the direction of most of the copies, with the path of most of these."""
+    spent, of_path = Counter[str](), Counter[tuple[str, str]]()
+    for row in rows:
+        spent[row.cause.detail] += row.time_ns
+        of_path[row.cause.detail, row.cause.path] += row.time_ns
+    where, most_ns = max(spent.items(), key=lambda each: each[1], default=("", 0))
+    if not where or most_ns < _LEAST * time_ns:
+        return ""
+    mine = [row for row in rows if row.cause.detail == where and row.cause.path]
+    first = max(mine, key=lambda each: of_path[where, each.cause.path], default=None)
+    if first is not None and of_path[where, first.cause.path] >= _MOST * most_ns:
+        where += f", in `{names_of(first)[-1]}`"
+    return (
+        f" Mostly {where}." if most_ns >= _MOST * time_ns else f" Of that, {percentage(most_ns / time_ns)} is {where}."
+    )
 
 
 def place_of_most(rows: Sequence[Row], time_ns: int) -> str:
@@ -113,15 +142,16 @@ def place_of_most(rows: Sequence[Row], time_ns: int) -> str:
         place = f"before {place}"  # The next call is not the cause.
     elif not row.cause.call:
         place = f"in {place}"
-    return (
-        f" Mostly {place}."
-        if spent_ns >= _MOST * time_ns
-        else f" Of that, {percentage(spent_ns / time_ns)} is {place}."
-    )
+    return f" {_portion(spent_ns, time_ns)} {place}."
+
+
+def _portion(spent_ns: int, time_ns: int) -> str:
+    return "Mostly" if spent_ns >= _MOST * time_ns else f"Of that, {percentage(spent_ns / time_ns)} is"
 
 
 def _exposed_rows(diagnosis: Diagnosis, device: DeviceDiagnosis, part: Part) -> list[Row]:
-    """The exposed communication or copies by op and kernel or call; where some run together, each has that time."""
+    """The exposed communication by op and kernel, or copies by op, call and direction; where some run together, each
+    has that time."""
     profile = diagnosis.profile
     table: Kernels | Copies = profile.memcpys if part == Part.COPY else profile.kernels
     selected = table.device == device.device
@@ -130,16 +160,20 @@ def _exposed_rows(diagnosis: Diagnosis, device: DeviceDiagnosis, part: Part) -> 
     exposed, rows = stretches(device.clipped, diagnosis.selected, part), np.flatnonzero(selected)
     rows = rows[exposed_ns(exposed, table.start_ns[rows], table.end_ns[rows]) > 0]
     pairs, number = numbered(table.op[rows].astype(np.int64) << 32 | table.name[rows])
-    groups: dict[tuple[str, str], list[int]] = {}
-    for at, pair in enumerate(pairs.tolist()):
+    direction = directions(profile.memcpys, rows) if part == Part.COPY else np.full(len(rows), -1)
+    directed, number = numbered(number.astype(np.int64) << 8 | (direction + 1))
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for at, key in enumerate(directed.tolist()):
+        pair, where = int(pairs[key >> 8]), (key & 0xFF) - 1
         op, name = profile.ops[pair >> 32], without_version(profile.strings[pair & 0xFFFFFFFF])
         path = path_pattern(op.name) if op.eligibility != Eligibility.UNASSOCIATED else ""
-        groups.setdefault((path, name.split("(")[0].split("<")[0]), []).append(at)
+        towards = direction_said(where) if where >= 0 else ""
+        groups.setdefault((path, name.split("(")[0].split("<")[0], towards), []).append(at)
     result = []
-    for (path, name), members in groups.items():
+    for (path, name, towards), members in groups.items():
         own = rows[are_among(number, members)]
         together = covered(Spans(table.start_ns[own], table.end_ns[own], own))
         here, _ = within(together, exposed)
         time_ns = int((here.stop - here.start).sum()) // max(len(diagnosis.selected), 1)
-        result.append(Row(Cause(int(part), "", name, path, "op"), len(own), time_ns, 0, (0, 0)))
+        result.append(Row(Cause(int(part), towards, name, path, "op"), len(own), time_ns, 0, (0, 0)))
     return result

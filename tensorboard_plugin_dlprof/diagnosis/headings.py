@@ -20,7 +20,7 @@ HEADINGS: Final = {
     "dataloader_detector": "Load data sooner",
     "io_detector": "Waiting for files or sockets",
     "copy_detector": "Hide or avoid copies",
-    "pageable_copy_detector": "Copy from pinned memory",
+    "pageable_copy_detector": "Copy through pinned memory",
     "communication_detector": "Hide communication",
     "small_collectives": "Send fewer, larger messages",
     "late_rank": "A GPU comes late",

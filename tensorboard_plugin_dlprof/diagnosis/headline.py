@@ -105,7 +105,6 @@ def headline(
     unit: str,
     missing_ns: int,
     is_lower_bound: bool,
-    lacks_work: bool,
     capturing_ns: int = 0,
     median_ns: int = 0,
     longest: Longest | None = None,
@@ -121,7 +120,6 @@ def headline(
         unit: ``Tensor Core`` or ``Matrix Core``.
         missing_ns: queued time that nothing recorded explains.
         is_lower_bound: whether work is missing from the recording.
-        lacks_work: whether that takes so much of the time that nothing else explains it.
         capturing_ns: time in which graphs are captured, if it is most of the time: the host's work is part of it.
         median_ns: median length of the windows; it is told where few long ones make the mean.
         longest: the longest window, where there are several; it is told where it takes most of their time.
@@ -159,8 +157,7 @@ def headline(
     place = "" if part is None else where(part)
     # The call that launched what ran next did not hold up what was queued.
     if part == Part.QUEUED:
-        behind = "behind work that was not recorded" if lacks_work else "for reasons that were not recorded"
-        place = f" Mostly {behind}." if missing_ns > _MOST * time else ""
+        place = " Mostly for reasons that were not recorded." if missing_ns > _MOST * time else ""
     return f"{start}; {words} {most}: {short_duration(time)} ({percentage(time / wall_ns)}).{place}"
 
 

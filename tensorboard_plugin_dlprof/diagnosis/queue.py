@@ -20,6 +20,8 @@ class Launches(msgspec.Struct):
     returned_ns: Int64s
     started_ns: Int64s
     """Start of its first work."""
+    ended_ns: Int64s
+    """End of its last work."""
 
 
 class QueueTimes(msgspec.Struct):
@@ -34,24 +36,26 @@ class QueueTimes(msgspec.Struct):
     launches: Int64s
     """Calls whose first work starts in the window."""
     lag_ns: Int64s
-    """How long after the end of the window the last work starts that was launched before it."""
+    """How long after the end of the window the last work ends that was launched before it."""
 
 
 def launches_of(profile: Profile, device: int) -> Launches:
     """The calls that gave a GPU work. Calls of graphs recorded as a whole are found by their op's call."""
     tables = (profile.kernels, profile.memcpys, profile.memsets)
     rows = [np.flatnonzero((table.device == device) & (table.launched != 0)) for table in tables]
-    names = ("api_start_ns", "api_end_ns", "process_id", "thread_id", "start_ns")
+    names = ("api_start_ns", "api_end_ns", "process_id", "thread_id", "start_ns", "end_ns")
     of_graphs = _of_graphs(profile, device)
-    begun, returned, process, thread, started = (
+    begun, returned, process, thread, started, ended = (
         spilled(np.concatenate([*(getattr(table, name)[own] for table, own in zip(tables, rows, strict=True)), last]))
         for name, last in zip(names, of_graphs, strict=True)
     )
     del rows
     order = np.lexsort((started, thread, process, begun))
-    first = order[begins_new(order, begun, process, thread)]
+    heads = np.flatnonzero(begins_new(order, begun, process, thread))
+    ended = np.maximum.reduceat(ended[order], heads) if len(heads) else ended
+    first = order[heads]
     del order
-    return Launches(spilled(begun[first]), spilled(returned[first]), spilled(started[first]))
+    return Launches(spilled(begun[first]), spilled(returned[first]), spilled(started[first]), spilled(ended))
 
 
 def _of_graphs(profile: Profile, device: int) -> tuple[Int64s, ...]:
@@ -59,7 +63,7 @@ def _of_graphs(profile: Profile, device: int) -> tuple[Int64s, ...]:
     rows = np.flatnonzero(graphs.device == device)
     nothing = np.zeros(0, np.int64)
     if not len(rows) or not len(calls.op):
-        return (nothing,) * 5
+        return (nothing,) * 6
     of_graph = graphs.op[rows].astype(np.int64) << 32 | graphs.instance[rows]
     of_call = calls.op.astype(np.int64) << 32 | calls.instance
     order = np.argsort(of_call, kind="stable")
@@ -72,6 +76,7 @@ def _of_graphs(profile: Profile, device: int) -> tuple[Int64s, ...]:
         calls.process_id[call],
         calls.thread_id[call],
         graphs.start_ns[rows[is_launched]],
+        graphs.end_ns[rows[is_launched]],
     )
 
 
@@ -134,7 +139,7 @@ def _depths(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> tuple[Int6
 
 def _set_lag(result: QueueTimes, launches: Launches, stop_ns: Int64s) -> None:
     by_begin = np.argsort(launches.begun_ns, kind="stable")
-    latest = np.maximum.accumulate(launches.started_ns[by_begin])
+    latest = np.maximum.accumulate(launches.ended_ns[by_begin])
     before = np.searchsorted(launches.begun_ns, stop_ns, side="left", sorter=by_begin)
     some = before > 0
     result.lag_ns[some] = np.maximum(latest[before[some] - 1] - stop_ns[some], 0)

@@ -56,6 +56,26 @@ def test_the_headline_names_what_is_exposed(beside: bool, tmp_path: Path) -> Non
     assert said(steps(body), tmp_path)["headline"].endswith(" Mostly `ncclDevKernel_AllGather_Sum_f32_RING_LL`.")
 
 
+def test_copies_of_the_headline_go_by_direction_and_memory(tmp_path: Path) -> None:
+    """Of many calls and ops: what the user changes is where they go, and from what memory."""
+    body = []
+    for number in range(4):
+        start = GAP[0] + 15_000 * number
+        copy = launch(7 + number, start - 60, start, 14_000, api="cudaMemcpyAsync")
+        copy[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pinned -> Device)")
+        body += [*copy, event("cpu_op", f"aten::{'wxyz'[number]}", start - 80, 40)]
+    assert said(steps(body), tmp_path)["headline"].endswith(" Mostly to the GPU from pinned memory.")
+
+
+@pytest.mark.parametrize(("more", "whose"), [(5, "on GPU 1 of 2;"), (5_000, "on GPU 1, which computes least of 2;")])
+def test_gpus_that_compute_alike_compute_none_least(more: int, whose: str, tmp_path: Path) -> None:
+    """A difference of less than two in a hundred is noise."""
+    first = launch(7, GAP[0] - 60, GAP[0], 40_000)
+    second = launch(8, GAP[0] - 50, GAP[0], 60_000 - more, stream=8)
+    second[1]["args"]["device"] = 1
+    assert whose in said(steps(first + second), tmp_path)["headline"]
+
+
 def test_many_short_collectives_are_a_finding_of_their_own(tmp_path: Path) -> None:
     """Sixty of 40 us, beside the one about communication."""
     body = [

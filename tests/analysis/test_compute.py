@@ -115,6 +115,25 @@ def test_tf32_is_told_where_the_gpu_has_it_and_no_kernel_uses_it() -> None:
     assert "tf32_detector" not in [each.detector for each in verdict(_half_a_step(SGEMM, T4)).findings]
 
 
+def test_what_multiplies_is_called_what_it_is() -> None:
+    """Convolutions, other products, or both."""
+
+    def body(*ops: str) -> Profile:
+        def step(step: Step) -> None:
+            for number, op in enumerate(ops):
+                step.op(op, SGEMM, number * STEP_NS / 2, (number + 1) * STEP_NS / 2)
+
+        return scene(step)
+
+    for ops, what in (
+        (("aten::cudnn_convolution",), "Convolutions in"),
+        (("aten::mm",), "Matrix multiplications in"),
+        (("aten::mm", "aten::cudnn_convolution"), "Matrix multiplications and convolutions in"),
+    ):
+        for detector in ("amp_detector", "tf32_detector"):
+            assert said_by(detector, body(*ops)).problem_text().startswith(what)
+
+
 def test_rows_of_layers_are_merged() -> None:
     """One row for a path without its indices, an op, a kernel and a GPU; it opens the op with the most time."""
 

@@ -71,6 +71,33 @@ def test_the_first_launch_of_a_short_program_is_its_start(begins: bool, tmp_path
         assert first["title"].endswith("Before the first GPU work lie 5.01 ms more, 4.90 ms of them in cudaMalloc.")
 
 
+@pytest.mark.parametrize("counted", [1, 4])
+def test_one_counted_iteration_has_a_start(counted: int, tmp_path: Path) -> None:
+    """As a recording without marks: beside one without GPU work, no other shows that a first launch happens once."""
+    events = _full({0: []}, lengths=(STEP_US,) * counted)
+    slow = launch(90, 10, STEP_US // 2, 100, call_us=STEP_US // 2 - 20)
+    busy = [each for each in events if each["cat"] != "kernel" or each["ts"] > STEP_US] + slow
+    busy.append(event("user_annotation", f"ProfilerStep#{counted}", counted * STEP_US, 60))
+    found = said(busy, tmp_path)
+    starts = [each for each in found["findings"] if each["rule"] == "cold_start" and "first call" in each["title"]]
+    assert len(starts) == (counted == 1)
+    assert found["headline"].endswith("Mostly start-up, which happens once.") == (counted == 1)
+
+
+def test_work_after_the_last_mark_is_told(tmp_path: Path) -> None:
+    """Nothing of before the first one makes up for it: shares are too low."""
+    events = []
+    for number in range(3):
+        mark = event("user_annotation", f"ProfilerStep#{number}", 0, STEP_US)
+        late = launch(number + 1, STEP_US - 50, STEP_US - 30, STEP_US // 2)
+        events += [{**each, "ts": each["ts"] + number * STEP_US} for each in (mark, *late)]
+    found = said(events, tmp_path)
+    assert [each["devices"]["0"]["queue"]["lag_ns"] for each in found["iterations"]] == [49_970_000] * 3
+    assert found["typical"]["said"].endswith("GPU work goes on for 50.0 ms after the last mark, which is not counted.")
+    kernel = next(each for each in found["findings"] if each["rule"] == "dominant_kernel")
+    assert "33.3 ms of each iteration in 1 launch, of 50.0 ms with what runs after the last mark" in kernel["title"]
+
+
 def test_collectives_of_one_kernel_are_named_by_their_ops(tmp_path: Path) -> None:
     """NCCL has one kernel for all exchanges between pairs."""
     body = []

@@ -23,7 +23,6 @@ def _said(
     places: dict[Part, str] | None = None,
     longest: Longest | None = None,
     missing_ns: int = 0,
-    lacks_work: bool = False,
 ) -> str:
     return headline(
         sum(parts.values()),
@@ -32,7 +31,6 @@ def _said(
         unit="Tensor Core",
         missing_ns=missing_ns,
         is_lower_bound=at_least,
-        lacks_work=lacks_work,
         median_ns=median_ns,
         longest=longest,
         whose=whose,
@@ -79,7 +77,6 @@ def test_queued_work_is_one_time_whatever_it_waits_for() -> None:
     said = "Computing 3.2 % of a 62.6 ms iteration; queued work costs most of the rest: 53.6 ms (85.6 %)."
     assert _said(parts, missing_ns=20_000_000) == said
     assert _said(parts, missing_ns=53_400_000) == f"{said} Mostly for reasons that were not recorded."
-    assert _said(parts, missing_ns=53_400_000, lacks_work=True) == f"{said} Mostly behind work that was not recorded."
 
 
 @pytest.mark.parametrize(

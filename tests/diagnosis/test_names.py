@@ -9,6 +9,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.diagnosis.answer import diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
+from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
 from tests.diagnosis.test_parts import FIRST, Event, event, launch, profile_of, step
 
 EVALUATE = "autograd::engine::evaluate_function: "
@@ -82,3 +83,12 @@ def test_ranges_that_differ_in_a_number_are_one(tmp_path: Path) -> None:
     data = as_data(diagnose(profile_of(trace)), "trace.json")
     paths = {row["path"]: row["time_ns"] for row in data["mean"]["devices"]["0"]["rows"] if row["kind"] == "range"}
     assert paths == {"blocks.*.forward": 40_000, "request 7": 20_000, "conv1d": 20_000, "conv2d": 20_000}
+
+
+def test_work_that_waited_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    """All launches have their work: what it waited for may be the driver that loads a module."""
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": [*step(500), *FIRST, *launch(2, 20, 400, 100)]}))
+    assert "\nNot recorded: for what launched work waited.\n" in text_of(
+        as_data(diagnose(profile_of(trace)), "trace.json")
+    )

@@ -10,6 +10,7 @@ from tensorboard_plugin_dlprof.analysis.gains import about_kernels
 from tensorboard_plugin_dlprof.analysis.program import CUDNN_LINK, NO_SHAPES, TENSORRT_LINK
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
+from tensorboard_plugin_dlprof.efficiency.tables import Bound
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 
@@ -80,8 +81,8 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             ),
         )
     reached = ops.product_flops[known] / (ops.measured_ns[known] * 1e-9 * ops.peak_flops[known])
-    memory_bound = ops.min_bytes[known] / ops.peak_bytes[known] > ops.product_flops[known] / ops.peak_flops[known]
-    slow = known[(reached < thresholds.SLOW_CONVOLUTION_RATE) & ~memory_bound]
+    is_bound = np.array([ops.bound[row] is Bound.COMPUTE for row in known.tolist()])
+    slow = known[(reached < thresholds.SLOW_CONVOLUTION_RATE) & is_bound]
     are_slow = np.zeros(len(signals.profile.ops), np.bool_)
     are_slow[ops.op[slow]] = True
     selected = signals.of_ops(are_slow) & signals.products
@@ -93,7 +94,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
         Confidence.LOW,
         "convolutions",
         "{ops} {ops:convolution reaches|convolutions reach} less than 30 % of the device's rate for {ops:its|their} "
-        "type, though computing limits {ops:it; it takes|them; they take} {convolutions_ns} of each iteration.",
+        "type, though the memory would allow more; {ops:it takes|they take} {convolutions_ns} of each iteration.",
         "Let the library search for the fastest algorithm"
         + signals.advice(
             ": torch.backends.cudnn.benchmark = True, where shapes are stable.",

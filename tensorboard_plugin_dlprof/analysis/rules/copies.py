@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
+from tensorboard_plugin_dlprof.diagnosis.directions import KINDS, MEMORY, direction_said, directions, reported
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Int64s
 from tensorboard_plugin_dlprof.units import bandwidth, short_duration, size
@@ -32,19 +33,6 @@ _TO_HOST = 2
 
 _PAGES_TO_HOST = 12
 
-_KINDS = {
-    1: "to the GPU",
-    2: "to the host",
-    8: "within the GPU",
-    10: "between GPUs",
-    11: "of unified memory to the GPU",
-    12: "of unified memory to the host",
-    13: "of unified memory between GPUs",
-}
-
-_MEMORY = {1: "pageable", 0: "pinned"}
-"""Of the host, as ``Copies.pageable`` has it."""
-
 
 def copies(signals: Signals) -> Finding | Lacks | None:
     """Copies during which no kernel runs, which go through pageable memory for the most part, or not."""
@@ -58,11 +46,9 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     sets_ns = int(signals.diagnosis.mean(result.device.parts_ns)[Part.COPY]) - result.exposed_ns
     if signals.share_of_iteration(result.exposed_ns + waits_ns) < thresholds.MIN_GAIN_FRACTION:
         return None
-    reported = np.full(len(result.rows), -1)
-    if table.pageable is not None:
-        reported[:] = table.pageable[result.rows]
+    memory = reported(table, result.rows)
     moved = np.maximum(table.num_bytes[result.rows], 0)
-    kinds, kind = numbered((table.copy_kind[result.rows].astype(np.int64) & 31) << 2 | (reported + 1))
+    kinds, kind = numbered(directions(table, result.rows))
     taken = np.bincount(kind, weights=result.alone_ns)
     taken += [waits.get(int(each) >> 2, 0) * max(len(signals.diagnosis.selected), 1) for each in kinds.tolist()]
     largest = int(taken.argmax())
@@ -72,7 +58,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     rate = main_bytes / max(int(result.length_ns[main].sum()), 1)
     iterations = max(len(signals.diagnosis.selected), 1)
     wide = direction != _WITHIN and _is_wider_than_needed(signals, result, main)
-    gain, cannot_tell = _gain(signals, result, reported, moved)
+    gain, cannot_tell = _gain(signals, result, memory, moved)
     if direction in UNIFIED_COPIES:
         gain, cannot_tell = None, "how long kernels wait for pages that they touch is not recorded"
     elif signals.share_of_iteration(result.exposed_ns) < thresholds.MIN_GAIN_FRACTION:
@@ -83,7 +69,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     if unsure:
         gain, cannot_tell = None, "kernels that may hide them are missing from the recording"
     share = signals.share_of_iteration(result.exposed_ns + waits_ns)
-    evidence = _copying(signals, result, reported)
+    evidence = _copying(signals, result, memory)
     whose = "" if len(kinds) == 1 else "most of it " if waits_ns else "most of their time "
     return Finding(
         "pageable_copy_detector" if pageable else "copy_detector",
@@ -103,7 +89,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             "sets": f" and memsets {short_duration(sets_ns)} more" if sets_ns > _SEEN * result.exposed_ns else "",
             "share_fraction": share,
             "copies": max(round(len(result.rows) / iterations), 1),
-            "where": whose + _direction(int(kinds[largest])),
+            "where": whose + direction_said(int(kinds[largest])),
             "how_much": f" ({size(main_bytes // iterations)}, {bandwidth(rate * 1e9)})" if main_bytes else "",
         },
         evidence,
@@ -196,18 +182,11 @@ def _is_wider_than_needed(signals: Signals, transfers: Transfers, main: Bools) -
     )
 
 
-def _direction(kind: int) -> str:
-    """``to the GPU from pinned memory``, of a number made of the kind of a copy and the host's memory."""
-    direction, memory = _KINDS.get(kind >> 2, "of unknown direction"), _MEMORY.get((kind & 3) - 1, "")
-    between = {1: " from ", 2: ": "}.get(kind >> 2, "")
-    return f"{direction}{between}{memory} memory" if memory and between else direction
-
-
-def _gain(signals: Signals, transfers: Transfers, reported: Int64s, moved: Int64s) -> tuple[Gain | None, str]:
+def _gain(signals: Signals, transfers: Transfers, host_memory: Int64s, moved: Int64s) -> tuple[Gain | None, str]:
     """What faster or hidden copies gain: the rate of the profile's own pinned copies, or hiding behind kernels."""
     least = thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns
     big = moved >= thresholds.LARGE_COPY_BYTES
-    pinned, paged = big & (reported == 0), big & (reported == 1)
+    pinned, paged = big & (host_memory == 0), big & (host_memory == 1)
     exposed = transfers.exposed_ns
     if paged.any():
         slow = moved[paged].sum() / transfers.length_ns[paged].sum()
@@ -227,13 +206,13 @@ def _gain(signals: Signals, transfers: Transfers, reported: Int64s, moved: Int64
     return Gain(low, high, how, (Claim(Pool.COPIES, low, high),)), ""
 
 
-def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[Evidence, ...]:
+def _copying(signals: Signals, transfers: Transfers, host_memory: Int64s) -> tuple[Evidence, ...]:
     """The copies by op and kind, most time first; what they move, in one iteration."""
     table, profile, iterations = signals.profile.memcpys, signals.profile, max(len(signals.diagnosis.selected), 1)
     ops, of_op = numbered(table.op[transfers.rows])
     paths: dict[str, int] = {}  # Calls of one path, of any layer, are one row, which opens the op with the most time.
     path = [paths.setdefault(path_pattern(profile.ops[op].name), len(paths)) for op in ops.tolist()]
-    key = np.array(path, np.int64)[of_op] << 8 | (table.copy_kind[transfers.rows] & 31) << 2 | (reported + 1)
+    key = np.array(path, np.int64)[of_op] << 8 | directions(table, transfers.rows)
     _, number = numbered(key)
     time = np.bincount(number, weights=transfers.alone_ns).astype(np.int64)
     rows = []
@@ -241,8 +220,8 @@ def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[
         own = np.flatnonzero(number == at)
         longest = transfers.rows[own[transfers.alone_ns[own].argmax()]]
         op = profile.ops[int(table.op[longest])]
-        direction = _KINDS.get(int(table.copy_kind[longest]), "")
-        memory = _MEMORY.get(int(reported[own[0]]), "")
+        direction = KINDS.get(int(table.copy_kind[longest]), "")
+        memory = MEMORY.get(int(host_memory[own[0]]), "")
         moved = int(np.maximum(table.num_bytes[transfers.rows[own]], 0).sum()) // iterations
         call = profile.strings[int(table.name[longest])]
         associated = op.eligibility != Eligibility.UNASSOCIATED

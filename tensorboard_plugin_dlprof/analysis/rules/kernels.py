@@ -43,7 +43,8 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
         return None
     if signals.kernel_share(time) < thresholds.DOMINANT_TIME_FRACTION * fraction_after_start(signals):
         return None
-    reached = _reached(signals, selected)
+    reached, count = _reached(signals, selected), int(selected.sum())
+    each_ns = int(signals.efficiency.facts.duration[signals.kernel[selected]].sum()) // count
     sms = signals.device.sm_count if signals.device else 0
     blocks = signals.profile.kernels.grid[signals.kernel[selected]].astype(np.int64).prod(axis=1).max()
     few = 0 < 2 * blocks <= sms
@@ -61,6 +62,7 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
         "One kernel takes {computing_fraction} of the computing time: {kernel}, {kernels_ns} of each iteration in "
         "{kernels} {kernels:launch|launches}"
         + (" of {blocks} {blocks:block|blocks} for {sms} multiprocessors" if few else "")
+        + (", of {each_ns} with what runs after the last mark" if 20 * each_ns * count > 21 * time else "")
         + ("." if reached is None else ", at {reached_fraction} of its roof."),
         "Give it less work (a smaller problem, a narrower type, another algorithm): it runs near what the GPU can do."
         if near
@@ -74,6 +76,7 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
             "function": _filter(function, signals.is_amd),
             "kernels": signals.kernel_count(selected),
             "kernels_ns": signals.kernel_time(selected),
+            "each_ns": each_ns,
             "blocks": int(blocks),
             "sms": sms,
             "computing_fraction": share,

@@ -45,6 +45,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
     half, evidence = _half(signals), work_evidence(signals, selected)
     saved = narrower(signals, selected, half, 0.5)
     numbers: dict[str, Number] = {
+        "what": _what(signals, selected),
         "now": _types(signals, selected),
         "kernels": signals.kernel_count(selected),
         "products_ns": signals.kernel_time(selected),
@@ -59,7 +60,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "products",
-        "Matrix multiplications in {now} take {products_ns} of each iteration ({share_fraction}; {kernels} "
+        "{what} in {now} take {products_ns} of each iteration ({share_fraction}; {kernels} "
         "{kernels:kernel|kernels}{most}); {unit} could do them in 16 bits.",
         signals.advice(
             'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
@@ -108,7 +109,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "products",
-        "Matrix multiplications in full FP32 take {products_ns} of each iteration ({share_fraction}; {kernels} "
+        "{what} in full FP32 take {products_ns} of each iteration ({share_fraction}; {kernels} "
         "{kernels:kernel|kernels}{most}) on a GPU that could use TF32"
         + (", as other kernels of this program do." if elsewhere else "; no kernel uses it."),
         signals.advice(
@@ -130,6 +131,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         )
         + " Sums stay in FP32, operands keep 10 bits of mantissa.",
         {
+            "what": _what(signals, selected),
             "kernels": signals.kernel_count(selected),
             "products_ns": signals.kernel_time(selected),
             "share_fraction": signals.stated_share(selected),
@@ -247,6 +249,13 @@ def _products(signals: Signals, *precisions: str) -> Bools:
     small[ops.op] = [cause is Cause.TOO_SMALL for cause in ops.cause]
     unknown = np.array([not precision for precision in facts.precisions], np.bool_)[facts.precision[signals.kernel]]
     return selected & ~signals.of_ops(small | signals.searching) & (~unknown | signals.of_ops(fits))
+
+
+def _what(signals: Signals, selected: Bools) -> str:
+    """What products are."""
+    convolves = signals.of_convolutions[signals.kernel]
+    kinds = {"matrix multiplications": ~convolves, "convolutions": convolves}
+    return " and ".join(name for name, which in kinds.items() if (selected & which).any()).capitalize()
 
 
 def _types(signals: Signals, selected: Bools) -> str:

@@ -63,10 +63,15 @@ def goes_on(signals: Signals, device: DeviceDiagnosis, test: Test) -> bool:
 
 def is_cold_start(signals: Signals, least: float = thresholds.COLD_FRACTION) -> bool:
     """Whether first calls explain so much of the only window that their time is told once."""
-    if len(signals.diagnosis.start_ns) > 1:
+    if not _is_alone(signals):
         return False
     waits = waiting(signals, first_calls(signals))
     return waits is not None and signals.share_of_iteration(waits.time_ns) >= least
+
+
+def _is_alone(signals: Signals) -> bool:
+    """Whether only one window counts, and none before it has shown what happens once."""
+    return signals.diagnosis.selected == [signals.diagnosis.typical.with_work[0]]
 
 
 def fraction_after_start(signals: Signals) -> float:
@@ -79,7 +84,7 @@ def cold_start(signals: Signals) -> Finding | None:
     """What happens once: loading modules, first launches, first allocations."""
     if signals.captures[0]:
         return _capture(signals)
-    if len(signals.diagnosis.start_ns) > 1:
+    if not _is_alone(signals):
         return _warm_up(signals)
     waits = waiting(signals, first_calls(signals))
     if waits is None or not is_cold_start(signals):
