@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tests.browser.serving import TensorBoard, viewing
+from tests.shared_data import shared_data_or_none
 
 
 def ops_table(page: Page) -> Locator:
@@ -405,3 +406,15 @@ def test_what_is_told_of_an_op_of_a_group_is_in_sight(page: Page, tensorboard: T
     expect(pane.get_by_role("heading", level=2)).to_have_text(re.compile(r" [A-Z0-9_]+_\d+$"))
     expect(pane.get_by_role("button", name="Close")).to_be_in_viewport()
     expect(pane.get_by_role("heading", level=2)).to_be_in_viewport()
+
+
+def test_filters_stand_where_more_than_ten_rows_are_listed(page: Page, tensorboard: TensorBoard) -> None:
+    """Rows that are left out as they took no time are not counted until they are shown."""
+    if shared_data_or_none() is None:
+        pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
+    page.goto(tensorboard.page(run="dlprof", view="ops"))
+    section = page.get_by_role("region", name="Ops by Path", exact=True)
+    expect(section.locator("tbody tr").first).to_be_visible()
+    expect(section.locator(".filter-row")).to_have_count(0)
+    section.get_by_role("button", name="Show", exact=True).click()
+    expect(section.locator(".filter-row")).to_be_visible()

@@ -45,6 +45,11 @@ it("A and B share a scale, so that the side with less time has the shorter bar",
   expect([...scales.values()].map(({ largest }) => largest)).toEqual([4e6, 4e6, 2e6]);
 });
 
+it("what could be gained has the scale of the kernel time that it is a part of", () => {
+  const scales = columnScales([time("kernel_time_ns"), time("gain_ns")], [{ kernel_time_ns: 4e6, gain_ns: 1e6 }]);
+  expect([...scales.values()].map(({ largest }) => largest)).toEqual([4e6, 4e6]);
+});
+
 it("a column of losses has the unit of its largest loss", () => {
   const scales = columnScales([time("change_ns"), time("speed_ns")], [{ change_ns: 2e6, speed_ns: -1.3e6 }]);
   expect([...scales.values()].map(({ unit }) => unit.name)).toEqual(["ms", "ms"]);

@@ -13,8 +13,11 @@ export interface Scale {
 /** Whether a time is a moment and no length. */
 export const isMoment = (key: string): boolean => /start|timestamp|^allocated_ns$/.test(key);
 
-/** Times of a baseline and of the profile beside it: bars of one scale, so that equal times look equal. */
-const SIDES: readonly string[] = ["a_ns", "b_ns"];
+/** Times of a baseline and of the profile beside it, and a part beside its whole: bars of one scale, so that equal times look equal. */
+const COMPARED: readonly (readonly string[])[] = [
+  ["a_ns", "b_ns"],
+  ["kernel_time_ns", "kernel_ns", "gain_ns"],
+];
 
 /** Whether an amount is that of one: a mean, a least, a most. These are compared with each other; sums with sums, of which they are parts. */
 const isOfOne = (key: string): boolean => /average|minimum|maximum|longest|lasts|^size/.test(key);
@@ -30,8 +33,10 @@ export function columnScales(columns: readonly Column[], rows: readonly Row[]): 
       .filter((column) => column.type === type)
       .map(({ key }) => [key, rows.reduce((most, row) => Math.max(most, Math.abs(Number(row[key] ?? 0))), 0)]);
   const times = new Map(largestOf("duration_ns"));
-  const most = Math.max(...SIDES.map((key) => times.get(key) ?? 0));
-  for (const key of SIDES) if (times.has(key)) times.set(key, most);
+  for (const keys of COMPARED) {
+    const most = Math.max(...keys.map((key) => times.get(key) ?? 0));
+    for (const key of keys) if (times.has(key)) times.set(key, most);
+  }
   const sizes = largestOf("bytes");
   const lengths = [...times].filter(([key]) => !isMoment(key));
   const units = new Map<string, Unit>(

@@ -178,7 +178,7 @@ export function DataTable(props: DataTableProps) {
   const columns = selectedColumns ?? layout.fit(unfolded, needed);
   const select = (key: string): void =>
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
-  const many = narrowed || data.total > FEW_ROWS;
+  const many = narrowed || data.filtered > FEW_ROWS;
   // On one page it would only repeat what is seen, unless it says what is left out, or turns a choice back.
   const timeless = leavesOut ? data.total - data.filtered : 0;
   const paged = narrowed || data.filtered > state.size || state.size !== pageSize;
