@@ -47,7 +47,6 @@ export function NoBaseline() {
     ({ entry: { captured_at: at } }) => (at === null ? [] : [formatMoment(at)]),
   );
   const toTheSecond = new Set(moments).size < moments.length;
-  const areTimed = related.some(({ entry }) => own !== undefined && longerThan(own, entry) !== "");
   const others = profiles.length - 1;
   const more = (query.data?.related.length ?? 1) - 1 - related.filter(({ same }) => same).length;
   const compared = query.data?.compared ?? 0;
@@ -90,24 +89,23 @@ export function NoBaseline() {
                 <th class="right">Recorded</th>
                 <th class="right">Iterations</th>
                 <th class="right">Mean iteration, or recording</th>
-                {areTimed && <th class="right">Against this</th>}
                 <th>Time in common</th>
               </tr>
             </thead>
             <tbody>
-              <BaselineRow entry={own} shared={null} same isOwn {...{ toTheSecond, areTimed }} own={own} />
+              <BaselineRow entry={own} shared={null} same isOwn toTheSecond={toTheSecond} own={own} />
             </tbody>
             {listed.map(
               ([title, label, rows]) =>
                 rows.length > 0 && (
                   <tbody key={label} aria-label={label}>
                     <tr>
-                      <th class="muted" colSpan={areTimed ? 7 : 6}>
+                      <th class="muted" colSpan={6}>
                         {title}
                       </th>
                     </tr>
                     {rows.map((each) => (
-                      <BaselineRow key={each.entry.id} {...each} {...{ toTheSecond, areTimed, own }} />
+                      <BaselineRow key={each.entry.id} {...each} {...{ toTheSecond, own }} />
                     ))}
                   </tbody>
                 ),
@@ -186,8 +184,6 @@ const LEAST_SHOWN = 0.005;
 
 interface BaselineRowProps extends Offered {
   own: ProfileEntry;
-  /** Whether any is set beside this profile's time. */
-  areTimed: boolean;
   isOwn?: boolean;
   toTheSecond: boolean;
 }
@@ -195,7 +191,7 @@ interface BaselineRowProps extends Offered {
 /** Of a name that is cut: its end, where files of one run differ. */
 const LETTERS_OF_END = 26;
 
-function BaselineRow({ entry, shared, own, areTimed, isOwn = false, toTheSecond }: BaselineRowProps) {
+function BaselineRow({ entry, shared, own, isOwn = false, toTheSecond }: BaselineRowProps) {
   const { id, run, name, headline, captured_at: at, state } = entry;
   const title = run === "" || run === "." ? name : run;
   return (
@@ -218,13 +214,13 @@ function BaselineRow({ entry, shared, own, areTimed, isOwn = false, toTheSecond 
         )}
       </th>
       <td>{gpuLabel(headline?.gpu_names ?? []) || "–"}</td>
-      <td class="right">{at === null ? "–" : formatMoment(at, toTheSecond)}</td>
+      <td class="right number">{at === null ? "–" : formatMoment(at, toTheSecond)}</td>
       {/* One may be all of the recording, which marks none. */}
       <td class="right number">{(headline?.iterations ?? 0) > 1 ? formatCount(headline?.iterations) : "–"}</td>
       <td class="right number">
         {headline?.average_iteration_ns == null ? "–" : formatDuration(headline.average_iteration_ns)}
+        <div class="muted">{longerThan(own, entry)}</div>
       </td>
-      {areTimed && <td class="right number">{longerThan(own, entry)}</td>}
       {shared === null ? (
         <td class="muted">{isOwn || state === "not_imported" ? "" : "unknown"}</td>
       ) : (
