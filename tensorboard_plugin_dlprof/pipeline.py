@@ -242,7 +242,7 @@ def _of_the_host(profile: Profile, aggregation: Aggregation) -> str:
         spent[path_pattern(op.name), op.direction] += time
     groups = [(path, time) for (path, _), time in spent.items()]
     marked = aggregation.candidate.source != "whole_capture"
-    return without_gpu(groups, len(aggregation.iterations.iter_value) if marked else 0)
+    return without_gpu(groups, len(aggregation.iterations.iter_value) if marked else 0, profile.info.end_ns)
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:

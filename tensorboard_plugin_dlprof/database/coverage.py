@@ -30,6 +30,11 @@ def coverage_rows(profile: Profile) -> list[_Row]:
         # A snapshot of memory is not to hold any.
         ("no_gpu_work", int(not work), "" if profile.info.recorded == {"memory"} else NO_GPU_WORK),
         (
+            "recorder_says",
+            int(bool(profile.info.reported)),
+            f"nsys traced CUDA, and reports: {profile.info.reported}.",
+        ),
+        (
             "unrecorded_work",
             launches,
             f"{launches:,} {'call that launches kernels was' if launches == 1 else 'calls that launch kernels were'} "

@@ -66,15 +66,16 @@ def how_to_record_kernels(source_format: str) -> str:
     return option and f"To see kernels, record with {option}."
 
 
-def without_gpu(groups: Sequence[tuple[str, int]], iterations: int) -> str:
+def without_gpu(groups: Sequence[tuple[str, int]], iterations: int, whole_ns: int) -> str:
     """The sentence about a recording in which no GPU worked: what takes the time of its ops on the host.
 
     Args:
         groups: of ops: their path, and the time of their calls on all threads in ns.
         iterations: in how many iterations; 0 if none are marked.
+        whole_ns: length of the recording: ops that take next to nothing of it tell nothing.
     """
     total = sum(time for _, time in groups)
-    if total <= 0:
+    if total <= _NEXT_TO_NOTHING * whole_ns:
         return NO_GPU_WORK
     group, time = max(groups, key=lambda each: each[1])
     most = "most" if 2 * time > total else "the largest part"

@@ -16,7 +16,7 @@ _LONGEST = 80
 _LONGEST_PATH = 60
 """Letters of a path in a sentence, of which its evidence tells the whole."""
 
-_NO_MARKS = str.maketrans("{}`", "()'")
+NO_MARKS = str.maketrans("{}`", "()'")
 """Sentences have fields between braces, and code between backticks."""
 
 _MARKER = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
@@ -36,7 +36,7 @@ def names_of(row: Row) -> list[str]:
         at = path.find("/", len(path) - longest)
         at = path.rfind("/") if at < 0 else at
         path = cut_name(path) if at < 0 else f"\N{HORIZONTAL ELLIPSIS}{cut_name(path[at:])}"
-    return [name.translate(_NO_MARKS) for name in (row.cause.call, path) if name]
+    return [name.translate(NO_MARKS) for name in (row.cause.call, path) if name]
 
 
 def by_place(rows: Sequence[Row]) -> list[tuple[Row, int]]:

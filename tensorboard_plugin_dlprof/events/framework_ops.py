@@ -45,7 +45,7 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     role = roles(capture, nesting)
     links = with_launches_of_other_threads(capture, nesting, links, role)
     launching = links.call_place[links.work_call[links.work_call >= 0]]
-    selected = choose(nesting, role, launching)
+    selected = choose(nesting, role, launching, of_host=not len(capture.work.kind))
     release_pages()
     namer = Namer(capture, nesting, selected, counters, launching)
     release_pages()

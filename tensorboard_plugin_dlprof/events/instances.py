@@ -11,6 +11,7 @@
   directly inside a wrapper that contains instances.
 * A range of the user's, or a module, owns what is launched in it and in no op. It is an instance itself if it contains
   no other; else each such launch is one, of an op named after the range, so that no CPU time is counted twice.
+  Without GPU work the time of the host is all that is known: every range of the user's that contains no op is one.
 * Ranges of libraries (NCCL, CCCL, cuDNN) own nothing: they never stand in place of the user's.
 """
 
@@ -67,13 +68,14 @@ def has_role(role: Int8s, *roles: Role) -> Flags:
     return are_among(role, roles)
 
 
-def choose(nesting: Nesting, role: Int8s, launching: Rows) -> OpInstances:
+def choose(nesting: Nesting, role: Int8s, launching: Rows, *, of_host: bool = False) -> OpInstances:
     """Choose the op instances.
 
     Args:
         nesting: The nested ranges.
         role: The role of the range at each place.
         launching: Place of the innermost range around each call that launched device work, -1 for none.
+        of_host: Whether there is no device work.
     """
     wrapper = has_role(role, Role.WRAPPER, Role.EVALUATE, Role.COMPILED)
     # Ops are instances again inside modules and autograd nodes, so only the nearest of these ranges matters.
@@ -92,5 +94,6 @@ def choose(nesting: Nesting, role: Int8s, launching: Rows) -> OpInstances:
     outside = holder[launching[nesting.inherit(instance)[launching] < 0]]
     holds = np.zeros(len(role), np.bool_)
     holds[outside[outside >= 0]] = True
+    holds |= of_host & (role == Role.ANNOTATION)
     instance |= holds & by_user & ~around(holds | instance, nesting.stop)
     return OpInstances(role, instance, nesting.inherit(instance), holder)

@@ -336,6 +336,8 @@ class CaptureInfo(msgspec.Struct):
     thinned: int = -1
     """1 if a part of all events was left out after the recording, as when a trace is sampled; -1 if nobody knows."""
     profile_name: str = ""
+    reported: str = ""
+    """What the recorder itself says of GPU work that it was to record and did not."""
 
 
 class Capture(msgspec.Struct):

@@ -32,7 +32,13 @@ _HINTS = {
     "unassociated_work": "Record NVTX ranges or PyTorch operators, so that kernels can be attributed to ops.",
 }
 
-_WHY_NO_GPU_WORK = ("unrecorded_work", "skipped: counters of kernels", "skipped: work of", "skipped: the end of")
+_WHY_NO_GPU_WORK = (
+    "recorder_says",
+    "unrecorded_work",
+    "skipped: counters of kernels",
+    "skipped: work of",
+    "skipped: the end of",
+)
 """Keys of what explains that there is none: the GPU was to be recorded, or the file ends before it could follow."""
 
 _IMPORT_AGAIN = "Import its source again: dlprof import SOURCE."

@@ -266,6 +266,20 @@ def test_users_ranges_are_the_ops_of_a_program_without_a_framework() -> None:
     assert (op(profile, "RANGE_2").op_type, op(profile, "RANGE_2").eligibility) == ("range", 0)
 
 
+def test_without_gpu_work_every_range_that_holds_no_other_is_an_op() -> None:
+    """The time of the host is all that is known. Beside GPU work, those that launch none are none."""
+    host = """
+        main annotation 0-500   step
+        main annotation 10-100  backbone
+        main annotation 110-300 engine
+        main op         120-290 aten::mm
+        main annotation 600-700 post
+        """
+    assert [name for name, _ in ops(build(host)).values()] == ["/post", "/step/backbone", "/step/engine/mm"]
+    work = "main call 800-810 cudaLaunchKernel ; corr=1\ngpu0 kernel 820-830 k ; corr=1"
+    assert [name for name, _ in ops(build(host + work)).values()] == ["/step/engine/mm", "unassociated_k"]
+
+
 def test_users_ranges_own_what_no_op_owns() -> None:
     """Beside the ops of a framework, whatever libraries mark inside, and whichever thread launches meanwhile."""
     profile = build(

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, diagnose
 from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, without_version
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.places import NO_MARKS
 from tensorboard_plugin_dlprof.diagnosis.windows import said
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
@@ -306,6 +307,11 @@ def _how_to_record_gpus(signals: Signals, *, traced: bool = False) -> str:
     """What to do where no GPU work is recorded; ``traced``: although calls that launch it are."""
     if any("--counters" in reason for reason in signals.profile.coverage.skipped):
         return "It holds counters in place of kernels: give it as --counters beside a recording without counters."
+    if reported := signals.profile.info.reported.translate(NO_MARKS):
+        return (
+            f"nsys traced CUDA, and reports: {reported}. Take the newest Nsight Systems, which has to know the GPU and "
+            "its driver, and let the program end by itself."
+        )
     if signals.profile.info.source_format == "pytorch" and traced:
         return (
             "The activity CUDA was on, for calls are recorded: synchronise before the profiler stops, let no other "

@@ -13,6 +13,7 @@
 --   utc_start_ns            wall-clock time of the start, ns since 1970, if known
 --   tool_version, framework, cuda_version, driver_version, cudnn_version, nsys_version, cpu_model, host_name,
 --   rank, world_size, profile_name    as in the source; absent if the source does not say
+--   reported                what the recorder says of GPU work that it was to record and did not (CaptureInfo.reported)
 --   recorded                what the capture contains, sorted, separated by commas (CaptureInfo.recorded)
 --   file_sha256             SHA-256 of this file with 64 zeros in place of this value
 CREATE TABLE ext_info (

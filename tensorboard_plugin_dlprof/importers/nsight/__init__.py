@@ -29,7 +29,7 @@ from tensorboard_plugin_dlprof.importers.nsight.calls import read_calls, read_os
 from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
 from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight.info import read_info, session_ns
+from tensorboard_plugin_dlprof.importers.nsight.info import read_info, reported, session_ns
 from tensorboard_plugin_dlprof.importers.nsight.memory import read_memory
 from tensorboard_plugin_dlprof.importers.nsight.nccl import read_nccl
 from tensorboard_plugin_dlprof.importers.nsight.ranges import RangeReader
@@ -94,6 +94,7 @@ def _read(export: Export, rank_in_name: int) -> Capture:
     samples.time_ns -= info.base_time_ns
     memory.time_ns = memory.time_ns - info.base_time_ns
     info.end_ns = _close_open_ranges(ranges, _last(ranges, calls, os_calls, work, syncs), session_ns(export))
+    info.reported = "" if len(work.kind) else reported(export)
     info.recorded = _recorded(export, ranges, work, memory)
     return Capture(
         info=info,

@@ -37,8 +37,10 @@ _EVENT_TABLES = frozenset(
 )
 _TABLES = _EVENT_TABLES | {
     "ANALYSIS_DETAILS",
+    "DIAGNOSTIC_EVENT",
     "EXPORT_META_DATA",
     "GPU_METRICS",
+    "META_DATA_CAPTURE",
     "META_DATA_EXPORT",
     "StringIds",
     "SystemInfo",

@@ -19,6 +19,10 @@ _WORLD_SIZE_VARIABLES = ("WORLD_SIZE",)
 
 _LONGEST_FACT = 200
 
+_TRACES_CUDA = ("COLLECT_CUDA_TRACE", "PROCESS_0:COLLECT_CUDA_TRACE")
+_WARNING, _ERROR = 2, 3
+"""Severities of ``DIAGNOSTIC_EVENT``."""
+
 _PROPERTIES = ("CpuDescription", "NvDriverVersion", "CudaDriverVersion", "Hostname")
 """The properties of the target that are read."""
 
@@ -55,6 +59,21 @@ def read_info(export: Export, rank_in_name: int) -> CaptureInfo:
 def session_ns(export: Export) -> int:
     """Duration of the session; -1 if unknown."""
     return _positive(export, "ANALYSIS_DETAILS", "duration")
+
+
+def reported(export: Export) -> str:
+    """What Nsight Systems says of CUDA in errors and warnings, one of each; empty unless it was to trace CUDA."""
+    if "true" not in _properties(export, "META_DATA_CAPTURE", _TRACES_CUDA).values():
+        return ""
+    events = [
+        (text.startswith("No "), _positive_number(row["timestamp"]), _positive_number(row["severity"]), text.strip())
+        for row in export.rows("DIAGNOSTIC_EVENT", ("timestamp", "severity", "text"))
+        if isinstance(text := row["text"], str) and ("CUDA" in text or "CUPTI" in text)
+    ]
+    # That there are no events says less than why.
+    severest = (min((each for each in events if each[2] == severity), default=None) for severity in (_ERROR, _WARNING))
+    said = {str(each[2]): each[3].rstrip(".") for each in severest if each is not None}
+    return "; ".join(_facts(said).values())
 
 
 def cuda_version(number: str) -> str:
@@ -127,5 +146,9 @@ def _first_number(numbers: dict[str, int], names: tuple[str, ...]) -> int:
 
 
 def _positive(export: Export, base: str, column: str) -> int:
-    values = [row[column] for row in export.rows(base, (column,))]
-    return next((value for value in values if isinstance(value, int) and 0 < value < 1 << 62), -1)
+    values = (_positive_number(row[column]) for row in export.rows(base, (column,)))
+    return next((value for value in values if value > 0), -1)
+
+
+def _positive_number(value: object) -> int:
+    return value if isinstance(value, int) and 0 < value < 1 << 62 else -1

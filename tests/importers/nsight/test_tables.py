@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.database.coverage import warnings
+from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import WorkKind
-from tests.importers.nsight.exports import process, read_tables, thread
+from tests.analysis.scenes import verdict
+from tests.importers.nsight.exports import process, read, read_tables, strings, thread, write_export
 from tests.importers.nsight.rows import (
     KERNEL_COLUMNS,
     NAMES,
@@ -155,3 +158,30 @@ def test_sparse_string_ids(tmp_path: Path) -> None:
     }
     capture = read_tables(tmp_path, tables)
     assert (capture.strings[capture.work.name[0]], capture.strings[capture.work.short_name[0]]) == ("far away", "near")
+
+
+def test_what_nsys_says_of_cuda_is_read_where_it_recorded_none(tmp_path: Path) -> None:
+    """An error and a warning, why rather than that there are none; no secrets; nothing if it was not to trace CUDA."""
+    said = [
+        (1, 1, "CUDA injection initialized successfully."),
+        (2, 2, "No CUDA events collected. Does the process use CUDA?"),
+        (3, 2, "CUDA driver {13.1} is not supported. HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz123456"),
+        (4, 2, "CUDA trace may be late."),
+        (5, 3, "ActivityFlushAll returned 2: CUPTI_ERROR_INVALID_DEVICE"),
+        (6, 3, "CPU sampling failed."),
+    ]
+    tables = {
+        "StringIds": strings("step"),
+        "NVTX_EVENTS": ("start end eventType globalTid text", [[0, 100, 59, thread(1, 1), "step"]]),
+        "DIAGNOSTIC_EVENT": ("timestamp severity text", said),
+        "META_DATA_CAPTURE": ("name value", [["PROCESS_0:COLLECT_CUDA_TRACE", "true"]]),
+    }
+    path = write_export(tmp_path / "report.sqlite", tables)
+    reported = read(path).info.reported
+    assert reported.startswith("ActivityFlushAll returned 2: CUPTI_ERROR_INVALID_DEVICE; CUDA driver {13.1} is not")
+    assert "hf_abc" not in reported
+    assert f"nsys traced CUDA, and reports: {reported}." in warnings(build_profile(read(path)))
+    (lacks,) = (each for each in verdict(build_profile(read(path))).undecided if each.missing == "any GPU work")
+    assert lacks.hint.startswith("nsys traced CUDA, and reports: ActivityFlushAll returned 2: CUPTI_ERROR_INVALID")
+    tables["META_DATA_CAPTURE"] = ("name value", [["PROCESS_0:COLLECT_CUDA_TRACE", "false"]])
+    assert read(write_export(tmp_path / "other.sqlite", tables)).info.reported == ""
