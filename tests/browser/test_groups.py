@@ -218,10 +218,10 @@ def test_the_colour_and_the_treemap(page: Page, tensorboard: TensorBoard) -> Non
     icicle = page.locator(".icicle-chart")
     expect(icicle.locator(".shade-high").first).to_be_visible()
     page.get_by_role("group", name="Colour").get_by_role("button", name="Bound by").click()
-    expect(icicle.locator(".shade-warm").first).to_be_visible()
+    expect(icicle.locator(".shade-compute").first).to_be_visible()
     expect(icicle.locator(".shade-high")).to_have_count(0)
     page.get_by_role("button", name="Treemap").click()
-    box = page.locator(".treemap .shade-warm").last
+    box = page.locator(".treemap .shade-compute").last
     expect(box).to_be_visible()
     box.click()
     expect(page.locator(".treemap .selected")).to_have_count(1)
