@@ -182,6 +182,16 @@ def test_the_table_keeps_its_height_beside_what_is_selected(opened: Page) -> Non
     expect(opened.get_by_role("complementary").get_by_role("heading", name="Kernels")).to_be_visible()
 
 
+def test_the_head_stays_while_the_page_scrolls(opened: Page) -> None:
+    """Below the menu of the pages, though the table itself does not scroll."""
+    head, main = ops_table(opened).get_by_role("columnheader").first, opened.locator("main")
+    main.evaluate("main => main.scrollTo(0, 450)")
+    expect(ops_table(opened).locator("tbody tr").first).not_to_be_in_viewport()
+    expect(head).to_be_in_viewport(ratio=1)
+    tops = [each.evaluate("element => element.getBoundingClientRect().top") for each in (head, main)]
+    assert tops[0] == tops[1]
+
+
 def test_search_and_filters(opened: Page, tensorboard: TensorBoard) -> None:
     """Search and filters narrow the rows together, say from how many, and are cleared at once."""
     section = ops_section(opened)

@@ -247,6 +247,7 @@ export function DataTable(props: DataTableProps) {
         }
         widthOf={layout.widths(columns)}
         setWidth={layout.setWidth}
+        width={width}
         measured={measured}
         change={change}
         meters={meters}

@@ -22,7 +22,7 @@ import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
 import { Duration, Size } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
-import { barOf, copiedText, roomOf, TableCell } from "./table_cell";
+import { barOf, copiedText, hasBars, roomOf, TableCell } from "./table_cell";
 import { headOf, TableHead } from "./table_head";
 
 /** An answer that comes sooner is shown without a flicker. */
@@ -36,11 +36,20 @@ const cellText = (value: Cell | undefined): string => (value === null || value =
 /** The column that says what part of the whole a row is. */
 const isShare = ({ key }: Column): boolean => key === "gpu_time_fraction" || key === "held_fraction";
 
-function classOf(column: Column): string {
+function classOf(column: Column, isBarred: boolean): string {
   if (column.type === "boolean") return "middle";
-  if (column.type === "fraction") return isShare(column) ? "right bar-cell" : "right bar-cell bar-plain";
-  if (column.type === "duration_ns") return "right bar-cell";
+  if (isBarred) return column.type === "fraction" && !isShare(column) ? "right bar-cell bar-plain" : "right bar-cell";
   return isNumeric(column) ? "right" : "";
+}
+
+/** More bars in a row are compared with each other. */
+const MOST_BARRED = 2;
+
+/** A share is a bar of the same whole in every row; bars of means and extremes beside it would compare nothing. */
+function barred(columns: readonly Column[]): ReadonlySet<Column> {
+  const shares = columns.filter(({ type }) => type === "fraction");
+  const times = columns.some(isShare) ? [] : columns.filter(({ type }) => type === "duration_ns");
+  return new Set([...shares, ...times].filter(hasBars).slice(0, MOST_BARRED));
 }
 
 const barStyle = (share: number) => (share > 0 ? { "--bar": share } : undefined);
@@ -69,7 +78,9 @@ interface GridProps {
   empty: string;
   widthOf: (column: Column) => number;
   setWidth: (column: string, width: number) => void;
-  /** Told which element has the width that the columns share. */
+  /** The width in CSS pixels that the columns share. */
+  width: number;
+  /** Told which element has it. */
   measured: (element: HTMLElement | null) => void;
   change: (changes: Partial<TableState>) => void;
   meters: Readonly<Record<string, string>>;
@@ -91,8 +102,7 @@ export function Grid(props: GridProps) {
   const lastScale = useRef(columnScales(columns, rows));
   if (rows.length > 0) lastScale.current = columnScales(columns, rows);
   const scale = lastScale.current;
-  // A share is a bar of the same whole in every row; bars behind means and extremes beside it would compare nothing.
-  const shares = columns.some(isShare);
+  const withBars = barred(columns.filter(({ key: column }) => !(column in meters)));
   const headRows = props.filters ? 2 : 1;
   const units = new Map<string, Unit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");
@@ -225,14 +235,12 @@ export function Grid(props: GridProps) {
   };
 
   const dimmed = useLasting(busy, DIM_AFTER_MS);
+  const wide = columns.reduce((sum, column) => sum + widthOf(column), 0);
+  // What scrolls by itself would take its head along when the page scrolls.
+  const scrolls = wide > props.width ? "sideways" : "";
   return (
-    <div class={dimmed ? "table-scroll busy" : "table-scroll"} aria-busy={busy || waiting} ref={scrollable}>
-      <table
-        role="grid"
-        aria-label={title}
-        aria-rowcount={data.filtered + headRows}
-        style={{ width: `${columns.reduce((sum, column) => sum + widthOf(column), 0)}px` }}
-      >
+    <div class={`table-scroll ${scrolls} ${dimmed ? "busy" : ""}`} aria-busy={busy || waiting} ref={scrollable}>
+      <table role="grid" aria-label={title} aria-rowcount={data.filtered + headRows} style={{ width: `${wide}px` }}>
         <colgroup>
           {columns.map((column) => (
             <col key={column.key} style={{ width: `${widthOf(column)}px` }} />
@@ -262,10 +270,8 @@ export function Grid(props: GridProps) {
               const cells = columns.map((column, j) => (
                 <td
                   key={column.key}
-                  class={classOf(column)}
-                  style={barStyle(
-                    column.key in meters ? 0 : barOf(column, row, shares ? undefined : scale.get(column.key)),
-                  )}
+                  class={classOf(column, withBars.has(column))}
+                  style={barStyle(withBars.has(column) ? barOf(column, row, scale.get(column.key)) : 0)}
                   tabIndex={j === stop ? 0 : -1}
                   onFocus={() => setAt({ row: i, column: j })}
                 >

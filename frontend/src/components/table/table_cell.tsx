@@ -46,7 +46,7 @@ const whyEmpty = ({ description }: Column): string =>
   /\bempty\b/i.test(description) ? description : "none, or not recorded";
 
 const Nothing = ({ why }: { why: string }) => (
-  <span class="unknown" data-tip={why}>
+  <span class="dash" data-tip={why}>
     –
   </span>
 );
@@ -191,14 +191,14 @@ function fullName(column: Column, row: Row): string {
   return typeof full === "string" && full !== "" ? full : String(row[column.key] ?? "");
 }
 
-/** How much of its cell the bar behind a value fills, from 0 to 1. */
+/** Whether bars say something of its values: a moment is no length, and a change has a sign. */
+export const hasBars = ({ key }: Column): boolean => !CHANGES.has(key) && !isMoment(key);
+
+/** How much of its cell the bar below a value fills, from 0 to 1. */
 export function barOf(column: Column, row: Row, scale: Scale | undefined): number {
-  const value = Number(row[column.key] ?? 0);
-  if (value < 0 || CHANGES.has(column.key)) return 0;
-  if (column.type === "fraction") return Math.min(value, 1);
-  // A moment is no length: a bar would say nothing.
-  if (column.type !== "duration_ns" || isMoment(column.key) || scale === undefined || scale.largest <= 0) return 0;
-  return Math.min(value / scale.largest, 1);
+  const value = Math.max(Number(row[column.key] ?? 0), 0);
+  const whole = column.type === "fraction" ? 1 : (scale?.largest ?? 0);
+  return whole > 0 ? Math.min(value / whole, 1) : 0;
 }
 
 function TimeCell({ ns, scale, moment }: { ns: number; scale: Scale | undefined; moment: boolean }) {

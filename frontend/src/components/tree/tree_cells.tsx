@@ -77,11 +77,10 @@ function Label({ row: { name, within, part } }: { row: TreeRow }) {
   );
 }
 
-/** How much of its cell the bar of a value fills, from 0 to 1: shares of the whole, of which what could be gained is a part. */
+/** How much of its cell the bar of a share fills, from 0 to 1. */
 export function barOf(row: TreeRow, column: TreeColumn["key"], whole: number): number {
   if (column === "share") return tensorCoreShare(row) ?? 0;
-  const time = isShare(column) ? SHARES[column] : column === "gain_ns" ? column : null;
-  return time === null ? 0 : Math.min(shareOf(knownOf(row, time) ?? 0, whole) ?? 0, 1);
+  return isShare(column) ? Math.min(shareOf(knownOf(row, SHARES[column]) ?? 0, whole) ?? 0, 1) : 0;
 }
 
 interface ValueCellProps {
@@ -100,7 +99,7 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
   if (column === "share") {
     const share = tensorCoreShare(row);
     // Of work of which some may use the units, and none is known to, nothing is known.
-    if (share === null || (share === 0 && mayBeMoreTime(row))) return <span class="unknown">–</span>;
+    if (share === null || (share === 0 && mayBeMoreTime(row))) return <span class="dash">–</span>;
     const of = `${mayBeMoreTime(row) ? "At least " : ""}${readableAndExact(row.values.tensor_core_time_ns)} of ${readableAndExact(row.values.kernel_time_ns)} kernel time`;
     return (
       <span class="number" data-tip={of}>
@@ -118,22 +117,22 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
     );
   }
   if (column === "a" || column === "b" || column === "change_share") {
-    if (change === null || typeof change === "string") return <span class="unknown">–</span>;
+    if (change === null || typeof change === "string") return <span class="dash">–</span>;
     const { a_ns: a, b_ns: b } = change;
     // Columns of times always have a unit.
     if (column !== "change_share")
       return unit === undefined ? null : <TimeIn ns={column === "a" ? a : b} unit={unit} />;
-    if (a <= 0) return <span class="unknown">–</span>;
+    if (a <= 0) return <span class="dash">–</span>;
     return <span class={isSmall(a, b - a) ? "number muted" : "number"}>{signedShare(b / a - 1) || "0 %"}</span>;
   }
   if (column === "change") return <ChangeCell change={change} unit={unit} />;
   if (column === "bound") {
     const bound = boundOf(row);
-    if (bound === "") return <span class="unknown">–</span>;
+    if (bound === "") return <span class="dash">–</span>;
     return <span data-tip={boundTip(row)}>{bound}</span>;
   }
   if (column === "name") return null;
-  if (row.unknown.has(column)) return <span class="unknown">–</span>;
+  if (row.unknown.has(column)) return <span class="dash">–</span>;
   const value = row.values[column];
   if (unit === undefined)
     return (
@@ -167,10 +166,10 @@ function boundTip(row: TreeRow): string {
 
 /** The change from the baseline, in words too. */
 function ChangeCell({ change, unit }: { change: Change | string | null; unit: TimeUnit | undefined }) {
-  if (change === null) return <span class="unknown">–</span>;
+  if (change === null) return <span class="dash">–</span>;
   if (typeof change === "string")
     return (
-      <span class="unknown" data-tip={change}>
+      <span class="dash" data-tip={change}>
         –
       </span>
     );
@@ -189,7 +188,7 @@ function ChangeCell({ change, unit }: { change: Change | string | null; unit: Ti
 /** The main cause and its time; all causes on hover. */
 function CauseCell({ row, matrixUnit, unit }: { row: TreeRow; matrixUnit: string; unit: TimeUnit | undefined }) {
   const [main] = row.causes;
-  if (main === undefined) return <span class="unknown">–</span>;
+  if (main === undefined) return <span class="dash">–</span>;
   return (
     <span class="cause-cell" data-tip={causesTip(row.causes, limitedNs(row), matrixUnit)}>
       <span class="cause-label">{main.label}</span>

@@ -276,7 +276,7 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
                       role="gridcell"
                       key={key}
                       class={key === "limited" ? "" : key === "share" ? "right bar-cell bar-plain" : "right bar-cell"}
-                      style={{ "--bar": barOf(row, key, total(key === "gain_ns" ? "gpu_time_ns" : totalled(key))) }}
+                      style={{ "--bar": barOf(row, key, total(totalled(key))) }}
                     >
                       <ValueCell
                         row={row}
