@@ -6,7 +6,7 @@ export const ClosableHead = ({ title, id, onClose }: { title: string; id?: strin
   <header class="panel-head">
     <h2 id={id}>
       {/* Names of kernels are broken between their words. */}
-      <Breakable text={title} after={/(?<=_)/} />
+      <Breakable text={title} at={/(?<=_)/} />
     </h2>
     <div class="panel-tools">
       <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>

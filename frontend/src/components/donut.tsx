@@ -31,29 +31,31 @@ export function Donut({ name, label, parts, whole, centre, centreLabel }: DonutP
   const shown = parts.find(({ key }) => key === active);
   return (
     <div class="donut">
-      <svg class="donut-chart" viewBox="-50 -50 100 100" role="img" aria-label={label}>
-        <circle class="donut-track" r="42" cx="0" cy="0" />
-        {drawn.map(({ key, from, to }) => {
-          const part = parts.find((candidate) => candidate.key === key);
-          return (
-            <path
-              key={key}
-              class={active === null || active === key ? "slice" : "slice faded"}
-              d={ringSegment(from, to, 34, 49)}
-              fill={part?.colour}
-              data-tip={part?.tip}
-              onPointerEnter={() => activate(key)}
-              onPointerLeave={() => activate(null)}
-            />
-          );
-        })}
-        <text class={/\d/.test(centre) ? "donut-value" : "donut-value donut-word"} y="2" aria-hidden="true">
-          {shown === undefined ? centre : shown.share || shown.value}
-        </text>
-        <text class="donut-label" y="14" aria-hidden="true">
-          {shown === undefined ? centreLabel : ""}
-        </text>
-      </svg>
+      <div class="donut-chart">
+        <svg viewBox="-50 -50 100 100" role="img" aria-label={label}>
+          <circle class="donut-track" r="44" cx="0" cy="0" />
+          {drawn.map(({ key, from, to }) => {
+            const part = parts.find((candidate) => candidate.key === key);
+            return (
+              <path
+                key={key}
+                class={active === null || active === key ? "slice" : "slice faded"}
+                d={ringSegment(from, to, 39, 49)}
+                fill={part?.colour}
+                data-tip={part?.tip}
+                onPointerEnter={() => activate(key)}
+                onPointerLeave={() => activate(null)}
+              />
+            );
+          })}
+        </svg>
+        <div class="donut-centre" aria-hidden="true">
+          <span class={/\d/.test(centre) ? "donut-value" : "donut-value donut-word"}>
+            {shown === undefined ? centre : shown.share || shown.value}
+          </span>
+          {shown === undefined && <span class="donut-label">{centreLabel}</span>}
+        </div>
+      </div>
       <Legend whole={whole} entries={parts} hidden={hidden} toggle={toggle} active={active} activate={activate} />
     </div>
   );

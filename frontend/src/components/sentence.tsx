@@ -14,9 +14,9 @@ export function Sentence({ text }: { text: string }) {
             {piece.text.replace(/^https:\/\//, "")}
           </ExternalLink>
         ) : piece.kind === "code" ? (
-          // A short name is not broken after its hyphens.
+          // A short name is not broken but before what separates its parts.
           <code key={i} style={/^\S{1,40}$/.test(piece.text) ? { whiteSpace: "nowrap" } : {}}>
-            <Breakable text={piece.text} after={/(?<=\w\()/} />
+            <Breakable text={piece.text} at={/(?<=[^/.#:]{4})(?=[/.#:])/} />
           </code>
         ) : (
           <Breakable key={i} text={typeset(piece.text)} />
@@ -40,9 +40,9 @@ export function Headline({ text }: { text: string }) {
   );
 }
 
-/** A long path may be broken after its slashes, a long call before its arguments, so that it need not begin a line of its own. */
-export function Breakable({ text, after = /(?<=\S{12}\/)/ }: { text: string; after?: RegExp }) {
-  const [first, ...rest] = text.split(after);
+/** A text that may be broken at some places, else after the slashes of a long path, so that it need not begin a line of its own. */
+export function Breakable({ text, at = /(?<=\S{12}\/)/ }: { text: string; at?: RegExp }) {
+  const [first, ...rest] = text.split(at);
   return (
     <>
       {first}
