@@ -187,9 +187,21 @@ def test_the_head_stays_while_the_page_scrolls(opened: Page) -> None:
     head, main = ops_table(opened).get_by_role("columnheader").first, opened.locator("main")
     main.evaluate("main => main.scrollTo(0, 450)")
     expect(ops_table(opened).locator("tbody tr").first).not_to_be_in_viewport()
-    expect(head).to_be_in_viewport(ratio=1)
+    expect(head).to_be_in_viewport(ratio=0.9)
     tops = [each.evaluate("element => element.getBoundingClientRect().top") for each in (head, main)]
     assert tops[0] == tops[1]
+
+
+def test_the_tools_are_a_tab_stop(opened: Page) -> None:
+    """Behind the title, which is a button of its own where it says what times are."""
+    section = ops_section(opened)
+    section.get_by_role("button", name=re.compile("per iteration")).focus()
+    opened.keyboard.press("Tab")
+    expect(section.get_by_label("Search ops")).to_be_focused()
+    opened.keyboard.press("Tab")
+    expect(section.get_by_role("button", name="Export")).to_be_focused()
+    opened.keyboard.press("ArrowRight")
+    expect(section.get_by_role("button", name="Columns")).to_be_focused()
 
 
 def test_search_and_filters(opened: Page, tensorboard: TensorBoard) -> None:

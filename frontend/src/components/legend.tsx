@@ -42,7 +42,8 @@ export function Legend({ whole, entries, hidden, toggle, active, activate }: Leg
             onFocus={() => activate(entry.key)}
             onBlur={() => activate(null)}
           >
-            <span class="swatch" style={{ background: entry.colour }} />
+            {/* No part of the chart has the colour of what it does not show. */}
+            <span class="swatch" style={{ background: entry.share === "" ? "var(--hover)" : entry.colour }} />
             <span class="legend-label">{entry.label}</span>
             <span class={entry.share === "" ? "legend-value legend-words" : "legend-value"}>
               {typeof entry.value === "number" ? inTimeUnit(entry.value, unit) : entry.value}

@@ -11,8 +11,8 @@ const LIST = "ul, ol, tbody";
 
 const SIDEWAYS: ReadonlySet<string> = new Set(["ArrowLeft", "ArrowRight"]);
 
-/** What one of the buttons has opened, forms and tables have stops of their own. */
-const APART = ".menu, dialog, fieldset, [role=grid], [role=treegrid]";
+/** What one of the buttons has opened, forms and tables have stops of their own, and so has a table's title: its tools would hide behind it. */
+const APART = ".menu, dialog, fieldset, [role=grid], [role=treegrid], .table-title";
 
 /** Whether an element stands in something apart inside of a row. */
 function isApart(element: Element, row: Element): boolean {

@@ -45,11 +45,15 @@ function classOf(column: Column, isBarred: boolean): string {
 /** More bars in a row are compared with each other. */
 const MOST_BARRED = 2;
 
-/** A share is a bar of the same whole in every row; bars of means and extremes beside it would compare nothing. */
-function barred(columns: readonly Column[]): ReadonlySet<Column> {
+/**
+ * That of the order, then shares, then times. A share is a bar of the same whole in every row; bars of means and extremes beside it would
+ * compare nothing.
+ */
+function barred(columns: readonly Column[], sort: string): ReadonlySet<Column> {
   const shares = columns.filter(({ type }) => type === "fraction");
   const times = columns.some(isShare) ? [] : columns.filter(({ type }) => type === "duration_ns");
-  return new Set([...shares, ...times].filter(hasBars).slice(0, MOST_BARRED));
+  const ordered = [...shares, ...times].filter(({ key }) => sort === key || sort === `-${key}`);
+  return new Set([...new Set([...ordered, ...shares, ...times].filter(hasBars))].slice(0, MOST_BARRED));
 }
 
 const barStyle = (share: number) => (share > 0 ? { "--bar": share } : undefined);
@@ -102,7 +106,10 @@ export function Grid(props: GridProps) {
   const lastScale = useRef(columnScales(columns, rows));
   if (rows.length > 0) lastScale.current = columnScales(columns, rows);
   const scale = lastScale.current;
-  const withBars = barred(columns.filter(({ key: column }) => !(column in meters)));
+  const withBars = barred(
+    columns.filter(({ key: column }) => !(column in meters)),
+    data.sort,
+  );
   const headRows = props.filters ? 2 : 1;
   const units = new Map<string, Unit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");

@@ -5,7 +5,7 @@ import { ThemeContext } from "../../frame/theme";
 
 type Colour = [number, number, number];
 
-/** Ends of the scale: not red and green, and told apart in grey too. */
+/** Ends of the scale, blue in both themes: what is most stands out most from the panel. */
 const SCALE = {
   light: [
     [238, 243, 250],
@@ -13,7 +13,7 @@ const SCALE = {
   ],
   dark: [
     [56, 62, 72],
-    [253, 208, 120],
+    [158, 202, 255],
   ],
 } as const;
 
