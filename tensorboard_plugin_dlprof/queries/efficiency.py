@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypedDict
 
+from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
 from tensorboard_plugin_dlprof.queries.records import records
@@ -277,12 +278,13 @@ _MOST_TYPES = 3
 
 
 def _other_types(connection: sqlite3.Connection, scope: Scope) -> list[str]:
-    """The largest types of ops that nothing known limits."""
+    """The largest types of ops that nothing known limits; not ranges, which have ops of all types in them."""
     rows = connection.execute(
         "SELECT name.string, sum(rate.kernel_ns - coalesce(kernels.tc_kernel_ns, 0) - coalesce(kernels.unknown_ns, 0) "
         f"- coalesce({KEPT_OFF_NS}, 0)) AS ns FROM {_OPS_AND_KERNELS} JOIN read_only_ops AS op "
         "ON op.id = rate.read_only_ops_id JOIN dictionary AS name ON name.id = op.op_type_id WHERE rate.aggr_id = ? "
-        f"AND {_LIMIT} = 'other' AND name.string <> '' GROUP BY name.string HAVING ns > 0 ORDER BY ns DESC, 1 LIMIT ?",
+        f"AND {_LIMIT} = 'other' AND name.string NOT IN ('', '{RANGE_TYPE}') GROUP BY name.string HAVING ns > 0 "
+        "ORDER BY ns DESC, 1 LIMIT ?",
         (scope.aggregation, _MOST_TYPES),
     )
     return [str(name) for name, _ in rows]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.packing import unpack_from
+from tensorboard_plugin_dlprof.diagnosis.calls import without_version
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, is_ours, shown_name
 from tensorboard_plugin_dlprof.queries.filters import containing
@@ -205,7 +206,8 @@ def is_backward(con: sqlite3.Connection, track: TrackRow) -> bool:
 
 
 class Names:
-    """The names of items: of kernels the short name, of ops the path, of calls and ranges their own."""
+    """The names of items: of kernels the short name, of ops the path, of ranges their own, of calls as programs call
+    them."""
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
@@ -213,7 +215,8 @@ class Names:
 
     def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[str]:
         """The name of each of some items of a track; empty where it is not recorded."""
-        return self._rows.of(table_keys(track.kind, work_class, ref))
+        found = self._rows.of(table_keys(track.kind, work_class, ref))
+        return list(map(without_version, found)) if track.kind == CALL else found
 
     def holding(self, track: TrackRow, text: str) -> Int64s:
         """What of the items of a track, but copies and sets, has a name that contains a text."""

@@ -10,6 +10,7 @@ import pytest
 from scripts.samples.xplane_file import Plane, space
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.unmeasured import (
     RECORD_OPS,
@@ -18,6 +19,7 @@ from tensorboard_plugin_dlprof.queries.unmeasured import (
     UNDECIDED,
     missing,
 )
+from tests.queries.events import PLAIN, database_of_events, event, work
 from tests.queries.profiles import ignore
 from tests.queries.test_reasons import A100, TENSOR, Case
 from tests.shared_data import shared_data
@@ -89,3 +91,16 @@ def test_a_recording_that_lacks_nothing(tmp_path: Path) -> None:
 def test_without_kernels_nothing_is_asked_for(tmp_path: Path) -> None:
     """The page says then what would record kernels."""
     assert _missing(shared_data() / "nsight/no_gpu_work/result.sqlite", tmp_path) == {}
+
+
+def test_a_range_is_no_type_of_other_work(tmp_path: Path) -> None:
+    """What is launched in it and in no op is of all types."""
+    softmax = "void (anonymous namespace)::softmax_warp_forward<float>(float*)"
+    events = [
+        *(event("user_annotation", "block", 0, 90, 1), *work(1, "kernel", PLAIN, 20, 40, 0)),
+        *(event("cpu_op", "aten::softmax", 100, 50, 1), *work(2, "kernel", softmax, 120, 20, 0)),
+    ]
+    with closing(open_database(database_of_events(tmp_path, events))) as connection:
+        answer = efficiency(connection, find_scope(connection))
+    assert [each["kernel_ns"] for each in answer["limits"]] == [60_000]
+    assert answer["other_types"] == ["softmax"]

@@ -8,7 +8,7 @@ import type { RowCause } from "./tree_row";
 const ABOUT: Readonly<Record<string, string>> = {
   FP64: "The tensors are FP64; training rarely needs it.",
   "FP32 tensors": "The tensors are FP32; in 16 bits these ops would use {unit}s.",
-  "TF32 is off": "The tensors are FP32, which TF32 would let {unit}s multiply; Recommendations tell how to allow it.",
+  "TF32 is off": "The tensors are FP32; TF32 would let {unit}s multiply them, and so would 16 bits.",
   Dimension: "A length is not a multiple of what the data type needs: pad it.",
   Layout: "Kernels that only transpose run around the one that computes; NHWC (channels_last in PyTorch) avoids them.",
   "Too small": "The work is too small for {unit}s to matter: short lengths, vectors, one channel per group.",

@@ -130,7 +130,8 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
           {shownCauses.length > 0 && ". "}
           {idle > 0 && gaps !== null && (
             <>
-              Largest group of gaps: {formatDuration(total)} in {formatCounted(gaps, "gap")}
+              {gaps > 1 ? "Largest group of gaps" : "Longest cause of a gap"}: {formatDuration(total)}
+              {gaps > 1 && ` in ${formatCounted(gaps, "gap")}`}
               {op !== null && (
                 <>
                   {" "}
