@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.diagnosis.queue import Launches, QueueTimes, laun
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int32s, Int64s, Segments
 from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
+from tensorboard_plugin_dlprof.units import percentage
 
 MISSING_FRACTION: Final = 0.05
 """Share of the time in which work waited for something that was not recorded, from which busy time is a lower bound."""
@@ -30,6 +31,9 @@ UNMATCHED_FRACTION: Final = 0.01
 
 USED_FRACTION: Final = 0.1
 """Share of the busiest GPU's busy time below which a GPU is not one that the program works with."""
+
+OUTSIDE_FRACTION: Final = 0.05
+"""Share of the GPUs' work from which it is told that it is in no iteration."""
 
 QUEUED = ("turnaround", "dependency", "graph", "unexplained")
 
@@ -107,6 +111,11 @@ class Diagnosis(msgspec.Struct):
         return _lower_bound(self)
 
     @property
+    def outside(self) -> str:
+        """A sentence about the work of the GPUs that is in no iteration; empty where it is little."""
+        return _outside(self)
+
+    @property
     def captured(self) -> tuple[int, int]:
         """How many CUDA graphs are captured in the chosen windows, and for how many nanoseconds (``captures``)."""
         if not self.selected:
@@ -177,10 +186,15 @@ def _labels(candidate: IterationCandidate) -> list[str]:
     return [f"{stem}{number}" for number in candidate.values.tolist()]
 
 
+def _busy(activity: Activity, device: Segments) -> Int64s:
+    """The segments in which a GPU works."""
+    is_busy = np.array([cause.part < Part.QUEUED for cause in activity.causes], np.bool_)[device.cause]
+    return np.flatnonzero(is_busy)
+
+
 def _busy_bounds(activity: Activity, device: Segments) -> tuple[int, int]:
     """Begin and end of a GPU's work."""
-    is_busy = np.array([cause.part < Part.QUEUED for cause in activity.causes], np.bool_)[device.cause]
-    rows = np.flatnonzero(is_busy)
+    rows = _busy(activity, device)
     return (int(device.start_ns[rows[0]]), int(device.stop_ns[rows[-1]])) if len(rows) else (0, 0)
 
 
@@ -291,6 +305,27 @@ def _lower_bound(diagnosis: Diagnosis) -> list[str]:
     if any(device.graph_ns.any() for device in diagnosis.devices):
         bounds.append("graphs_whole")
     return bounds
+
+
+def _outside(diagnosis: Diagnosis) -> str:
+    if not diagnosis.marked or not len(diagnosis.start_ns):
+        return ""
+    activity, first, last = diagnosis.profile.activity, int(diagnosis.start_ns[0]), int(diagnosis.stop_ns[-1])
+    inside = sum(int(device.parts_ns[:, : Part.QUEUED].sum()) for device in diagnosis.devices)
+    before = after = whole = 0
+    for device in activity.devices:
+        rows = _busy(activity, device)
+        start, stop = device.start_ns[rows], device.stop_ns[rows]
+        whole += int((stop - start).sum())
+        before += int((np.minimum(stop, first) - np.minimum(start, first)).sum())
+        after += int((np.maximum(stop, last) - np.maximum(start, last)).sum())
+    outside = whole - inside
+    if outside < OUTSIDE_FRACTION * max(whole, 1):
+        return ""
+    most = "before the first" if 2 * before > outside else "after the last" if 2 * after > outside else ""
+    where = f", most of it {most}" if most else ""
+    whose = "GPUs'" if len(activity.devices) > 1 else "GPU's"
+    return f"{percentage(outside / whole)} of the {whose} work is in no iteration{where}."
 
 
 def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:

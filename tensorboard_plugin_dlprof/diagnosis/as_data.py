@@ -84,7 +84,7 @@ def as_data(
             "stop": typical.stop,
             "left_out": list(typical.left_out),
             "why": list(typical.why),
-            "said": f"{said(typical, wall, numbers)} {_after_marks(diagnosis)}".strip(),
+            "said": said(typical, wall, numbers, _outside(diagnosis)),
             "mean_said": mean_said(typical, wall, numbers),
             "labels": [diagnosis.labels[typical.start], diagnosis.labels[typical.stop]] if wall else [],
         },
@@ -120,6 +120,12 @@ def as_data(
         ),
         "findings": list(findings),
     }
+
+
+def _outside(diagnosis: Diagnosis) -> str:
+    """What is said of GPU work in no iteration; how long it is after them tells what share it is of all, too."""
+    after, outside = _after_marks(diagnosis), diagnosis.outside
+    return after if after and outside.endswith("after the last.") else f"{outside} {after}".strip()
 
 
 def _after_marks(diagnosis: Diagnosis) -> str:

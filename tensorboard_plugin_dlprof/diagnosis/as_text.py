@@ -26,8 +26,7 @@ def text_of(diagnosis: Mapping[str, Any]) -> str:
 
 def _lines(diagnosis: Mapping[str, Any]) -> Iterator[str]:
     yield diagnosis["headline"]
-    if diagnosis["typical"]["said"]:
-        yield diagnosis["typical"]["said"]
+    yield from filter(None, [_counted(diagnosis)])
     wall = diagnosis["mean"]["wall_ns"]
     unit = diagnosis["matrix_unit"]
     for device, mean in diagnosis["mean"]["devices"].items():
@@ -52,6 +51,14 @@ def _lines(diagnosis: Mapping[str, Any]) -> Iterator[str]:
         yield f"{number}. {finding['title']}"
         if finding["action"]:
             yield f"   {finding['action']}"
+
+
+def _counted(diagnosis: Mapping[str, Any]) -> str:
+    """Which iterations means are of: why the typical ones, or how many were asked for."""
+    count, asked = len(diagnosis["iterations"]), diagnosis["mean"]["selected"]
+    if asked == [position for position, each in enumerate(diagnosis["iterations"]) if each["typical"]]:
+        return str(diagnosis["typical"]["said"])
+    return f"All {count:,} iterations." if len(asked) == count else f"{len(asked):,} of {count:,} iterations."
 
 
 def _span(diagnosis: Mapping[str, Any]) -> str:

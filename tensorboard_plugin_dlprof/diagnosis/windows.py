@@ -191,17 +191,18 @@ _WORDS = {
 _AT_START, _AT_END = ("warm_up", "ran_up", "became_slower", "became_faster"), ("slow_end", "cut_end")
 
 
-def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
-    """What is counted and what not, in one or two sentences; empty if there is one iteration.
+def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str], outside: str = "") -> str:
+    """What is counted and what not, in one or two sentences; of one iteration, what is outside alone.
 
     Args:
         typical: of these iterations.
         wall_ns: The length of each iteration.
         names: The number of each, as it is shown.
+        outside: What is said of work in none of them.
     """
     count = len(wall_ns)
     if count < 2:
-        return ""
+        return outside
     positions = typical.selected
     median = max(_median(sorted(wall_ns[position] for position in positions)), 1)
 
@@ -237,7 +238,7 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
         sentences.append("There are two kinds of iterations, slow and fast; the mean is of both.")
     if "drift" in typical.why:
         sentences.append("Their length drifts.")
-    return " ".join(filter(None, (*sentences, mean_said(typical, wall_ns, names))))
+    return " ".join(filter(None, (*sentences, outside, mean_said(typical, wall_ns, names))))
 
 
 def mean_said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:

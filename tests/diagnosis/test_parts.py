@@ -271,3 +271,24 @@ def test_a_trace_without_gpu_work_has_no_windows(tmp_path: Path, capsys: pytest.
         "This recording holds no GPU work. `/mm` takes most of the CPU time of its ops, summed over all threads: "
         "100 µs per iteration (100 %). To see kernels, record with `ProfilerActivity.CUDA`."
     )
+
+
+@pytest.mark.parametrize(
+    ("late_us", "said"),
+    [(5, ""), (10, "9.1 % of the GPU's work is in no iteration, most of it after the last.")],
+)
+def test_work_in_no_iteration_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], late_us: float, said: str
+) -> None:
+    """From a twentieth of all on; what means are of is told of the iterations that were asked for."""
+    steps = [event("user_annotation", f"ProfilerStep#{n}", at, 100) for n, at in enumerate((0, 300, 400, 500))]
+    work = [launch(1, 5, 20, 70), *(launch(2 + n, 305 + 100 * n, 320 + 100 * n, 10) for n in range(3))]
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": [*steps, *sum(work, []), *launch(9, 590, 620, late_us)]}))
+
+    def line(*words: str) -> str:
+        assert main(["diagnose", str(trace), *words]) == 0
+        return capsys.readouterr().out.splitlines()[1]
+
+    assert line() == f"Iterations 0 to 3: 4 of 4 recorded. {said}".rstrip()
+    assert line("--iterations", "1-2") == "2 of 4 iterations."

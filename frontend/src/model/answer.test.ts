@@ -42,7 +42,10 @@ describe("which iterations are counted", () => {
     expect(saidOf(of(both, [1, 2, 3]), { iterations })).toBe(
       "Iterations 6 to 8: 3 of 4 recorded. Included: iteration 8 took 1 ms, half the median: cut off.",
     );
-    expect(saidOf(of(both, [2]), { iterations })).toBe("Iteration 7: 1 of 4 recorded.");
+    const beside = { ...both, said: `${both.said} 9.1 % of the GPU's work is in no iteration.` };
+    expect(saidOf(of(beside, [2]), { iterations })).toBe(
+      "Iteration 7: 1 of 4 recorded. 9.1 % of the GPU's work is in no iteration.",
+    );
     expect(includedBesides(of(both, [2]))).toBe(0);
   });
 });

@@ -40,7 +40,8 @@ function saidOfChosen(
   iterations: Step["iterations"],
 ): string {
   const count = iterations.length;
-  const ends = said.split(/(?<=\.) (?=[A-Z])/).filter((sentence) => / took .* the median: /.test(sentence));
+  const sentences = said.split(/(?<=\.) (?=[A-Z\d])/);
+  const ends = sentences.filter((sentence) => / took .* the median: /.test(sentence));
   const [atStart = "", atEnd = ""] = start > 0 ? ends : ["", ...ends];
   const included = [first === 0 ? atStart : "", last === count - 1 ? atEnd : ""].filter(Boolean);
   const range = rangeText(iterations[first]?.number ?? first, iterations[last]?.number ?? last);
@@ -49,6 +50,7 @@ function saidOfChosen(
       ? `All ${formatCount(count)} iterations.`
       : `${first === last ? "Iteration" : "Iterations"} ${range}: ${formatCount(last - first + 1)} of ${formatCount(count)} recorded.`,
     ...included.map((sentence) => `Included: i${sentence.slice(1)}`),
+    ...sentences.filter((sentence) => / in no iteration\b/.test(sentence)),
   ].join(" ");
 }
 
