@@ -30,13 +30,12 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     Items,
     Names,
     TrackRow,
-    all_tracks,
     damaged,
-    has_tracks,
     items_by_part,
     items_in,
     items_numbered,
     joined,
+    recorded_tracks,
 )
 from tensorboard_plugin_dlprof.timeline.tables import CALL, COPY, OP, RANGE, SET, STREAM
 
@@ -97,8 +96,6 @@ def trace_chunks(con: sqlite3.Connection, window: Window | None = None, most: in
         BadRequest: there are more slices.
         UnfitDatabase: the database is damaged; perhaps only after some pieces.
     """
-    if not has_tracks(con):
-        raise NotFound("This database was made before the timeline existed; import its source again.")
     try:
         yield from _Trace(con, window, most).chunks()
     except (LookupError, TypeError, ValueError) as error:
@@ -108,7 +105,7 @@ def trace_chunks(con: sqlite3.Connection, window: Window | None = None, most: in
 class _Trace:
     def __init__(self, con: sqlite3.Connection, window: Window | None, most: int | None) -> None:
         self._con = con
-        self._tracks = all_tracks(con)
+        self._tracks = recorded_tracks(con)
         whole = Window(-(1 << 62), 1 << 62)
         self._window = window or whole
         self._is_cut = window is not None

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Literal, TypedDict
 
 from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels
-from tensorboard_plugin_dlprof.queries.extension import has_older_rules, info, is_of_another_version
+from tensorboard_plugin_dlprof.queries.extension import has_older_rules, info, is_of_another_version, maker
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import matrix_unit
@@ -77,7 +77,7 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
         notes.append(
             Note(
                 severity="warning",
-                message="Another version of this plugin made this database: only DLProf's own tables are read, without "
+                message=f"{maker(connection)} made this database: only DLProf's own tables are read, without "
                 "causes, efficiency and notes on what was skipped.",
                 hint=_IMPORT_AGAIN,
             )

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, TypedDict
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
-from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
+from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, maker
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
 from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -202,7 +202,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
     ).fetchone()[0]
     hint = "" if whole(flops) else shapes_hint(connection)
     if is_of_another_version(connection):
-        hint = "Another version of this plugin made this database: import its source again."
+        hint = f"{maker(connection)} made this database: import its source again."
     product_flops = whole(flops) or None
     mfu = fraction(number(ideal), (wall_ns or 0) * max(gpus, 1)) if known == total else None
     dots, left_out = _dots(connection, scope)

@@ -24,6 +24,16 @@ def is_of_another_version(connection: sqlite3.Connection) -> bool:
     return is_ours(connection) and info(connection).get("extension_version") != str(EXTENSION_VERSION)
 
 
+def maker(connection: sqlite3.Connection) -> str:
+    """What made a database that this version does not read whole: the begin of a sentence."""
+    if not is_ours(connection):
+        return "DLProf"
+    version = info(connection).get("extension_version", "")
+    is_known = version.isascii() and version.isdecimal() and len(version) < 10
+    which = "Another" if not is_known else "A newer" if int(version) > EXTENSION_VERSION else "An older"
+    return f"{which} version of this plugin"
+
+
 def require_kernels(connection: sqlite3.Connection) -> None:
     """Refuse a database of another version, whose kernels are not read, rather than show that it has none.
 
@@ -32,7 +42,7 @@ def require_kernels(connection: sqlite3.Connection) -> None:
     """
     if is_of_another_version(connection):
         raise UnfitDatabase(
-            f"Another version of this package made {shown_name(connection)}, so its kernels cannot be listed; import "
+            f"{maker(connection)} made {shown_name(connection)}, so its kernels cannot be listed; import "
             "its source again (dlprof import SOURCE), or choose other reports than iteration."
         )
 

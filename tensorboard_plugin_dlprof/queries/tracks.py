@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.diagnosis.calls import without_version
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
-from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, is_ours, shown_name
+from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, is_ours, maker, shown_name
 from tensorboard_plugin_dlprof.queries.filters import containing
 from tensorboard_plugin_dlprof.queries.rows import RowsById
 from tensorboard_plugin_dlprof.timeline.tables import (
@@ -111,7 +111,7 @@ def recorded_tracks(con: sqlite3.Connection) -> list[TrackRow]:
         UnfitDatabase: as for ``all_tracks``.
     """
     if not has_tracks(con):
-        raise NotFound("This database was made before the timeline existed; import its source again.")
+        raise NotFound(f"{maker(con)} made this database, so its timeline cannot be read; import its source again.")
     return all_tracks(con)
 
 

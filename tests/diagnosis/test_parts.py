@@ -284,7 +284,9 @@ def test_work_in_no_iteration_is_told(
     steps = [event("user_annotation", f"ProfilerStep#{n}", at, 100) for n, at in enumerate((0, 300, 400, 500))]
     work = [launch(1, 5, 20, 70), *(launch(2 + n, 305 + 100 * n, 320 + 100 * n, 10) for n in range(3))]
     trace = tmp_path / "trace.json"
-    trace.write_text(json.dumps({"traceEvents": [*steps, *sum(work, []), *launch(9, 590, 620, late_us)]}))
+    trace.write_text(
+        json.dumps({"traceEvents": [*steps, *(each for one in work for each in one), *launch(9, 590, 620, late_us)]})
+    )
 
     def line(*words: str) -> str:
         assert main(["diagnose", str(trace), *words]) == 0

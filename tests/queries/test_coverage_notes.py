@@ -11,10 +11,12 @@ import pytest
 
 from tensorboard_plugin_dlprof.checking.sources import check_file
 from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source, import_source
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.tracks import recorded_tracks
 from tests.imports.traces import write_trace
 from tests.queries.events import event, work
 from tests.queries.profiles import ignore
@@ -76,17 +78,20 @@ def test_a_file_cut_short_before_its_gpu_work_is_not_told_to_record_any(tmp_path
     assert missing["hint"] == ""
 
 
-def test_a_database_of_another_version_is_read_as_far_as_dlprofs_goes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "which"), [("1", "An older"), ("9999", "A newer"), ("²", "Another")])
+def test_a_database_of_another_version_is_read_as_far_as_dlprofs_goes(tmp_path: Path, version: str, which: str) -> None:
     """It says so first, and does not take the iterations whose origin it does not read for none."""
     database = tmp_path / "dldb.sqlite"
     import_source(write_trace(tmp_path / "trace.json", steps=3), database, ImportOptions(), ignore)
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'extension_version'")
+        connection.execute("UPDATE ext_info SET value = ? WHERE key = 'extension_version'", [version])
     with closing(open_database(database)) as connection:
         scope = find_scope(connection)
         (note,) = coverage_notes(connection, scope)
         assert note["severity"] == "warning"
-        assert note["message"].startswith("Another version of this plugin made this database")
+        assert note["message"].startswith(f"{which} version of this plugin made this database")
+        with pytest.raises(NotFound, match=f"^{which} version of this plugin made this database, so its timeline"):
+            recorded_tracks(connection)
         assert iteration_source(connection, scope) == {"kind": "", "label": "", "candidates": []}
         kernels = "SELECT busy_ns > 0, kernels FROM ext_device_times"
         assert connection.execute(kernels).fetchall() == [(1, None)], "kernels of a busy GPU are not known, not none"
