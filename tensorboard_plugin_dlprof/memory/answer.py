@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History, Phase
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.findings import cached_bytes, findings_of, free_pieces
 from tensorboard_plugin_dlprof.memory.leak import find_leak
 from tensorboard_plugin_dlprof.memory.peak import (
@@ -169,7 +170,7 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
         "at_ns": time_of(history, state),
         "in_use_bytes": int(history.in_use_bytes[state]),
         "at_peak": held_rows(categories, "category"),
-        "held_before": _held_before(history, categories),
+        "held_before": _held_before(history, categories, state),
         "by_owner": held_rows(by_owner(history, state)[:MOST_OWNERS], "owner"),
         "by_module": held_rows(by_module(history, state)[:MOST_OWNERS], "module"),
         "by_stack": held_rows(by_stack(history, state)[:MOST_OWNERS], "stack"),
@@ -195,26 +196,40 @@ _ABOUT = 0.05
 """Difference of sizes that are about equal: requests are rounded, and buffers have no gradients."""
 
 
-def _held_before(history: History, categories: Sequence[Held]) -> str | None:
-    """What was probably held before the recording, in one sentence: after a step, parameters as large as the
-    gradients. None where no step was recorded, or less was held."""
+def _held_before(history: History, categories: Sequence[Held], state: int) -> str | None:
+    """What was probably held before the recording, in one or two sentences: after a step, parameters as large as the
+    gradients, and what the optimizer frees later and replaces. None where no step was recorded, or less was held."""
     held = next((row.num_bytes for row in categories if row.name == CATEGORIES[HELD_BEFORE]), 0)
     blocks = history.blocks
     gradients = np.flatnonzero(blocks.category == CATEGORIES.index("gradient"))
     if history.relative or not len(gradients) or not (history.phase == Phase.OPTIMIZER).any():
         return None
-    change = np.zeros(len(history.in_use_bytes) + 1, np.int64)
-    np.add.at(change, blocks.allocated[gradients] + 1, blocks.num_bytes[gradients])
-    freed = np.minimum(blocks.freed[gradients], len(history.in_use_bytes) - 1) + 1
-    np.subtract.at(change, freed, blocks.num_bytes[gradients])
-    most = int(np.cumsum(change).max())
+    most = int(_sizes(history, gradients).max())
     if held < (1 - _ABOUT) * most:
         return None
     if held <= (1 + _ABOUT) * most:
         return "What was held before the recording is as large as the gradients: probably the parameters."
+    # What nothing in the recording allocated falls where it is freed.
+    frees = -np.diff(history.in_use_bytes - _sizes(history, np.arange(len(blocks.allocated))))[state:]
+    replaced = int(frees[history.phase[state:] == Phase.OPTIMIZER].sum())
+    made = int(blocks.num_bytes[blocks.category == CATEGORIES.index("optimizer state")].sum())
+    rest = ""
+    if made and abs(replaced - made) <= _ABOUT * made and replaced <= held - (1 - _ABOUT) * most:
+        rest = f" {size(replaced)} are probably the optimizer's state, of which its step makes as much anew."
     return (
         f"Of what was held before the recording, {size(most)} are probably the parameters, as large as the gradients."
+        f"{rest}"
     )
+
+
+def _sizes(history: History, rows: Int64s) -> Int64s:
+    """What some blocks hold together in each state."""
+    blocks, last = history.blocks, len(history.in_use_bytes) - 1
+    change = np.zeros(last + 2, np.int64)
+    np.add.at(change, blocks.allocated[rows] + 1, blocks.num_bytes[rows])
+    np.subtract.at(change, np.minimum(blocks.freed[rows], last) + 1, blocks.num_bytes[rows])
+    sums: Int64s = np.cumsum(change)[:-1]
+    return sums
 
 
 def held_rows(rows: Sequence[Held], key: str) -> list[dict[str, Any]]:

@@ -230,6 +230,30 @@ def test_stacks_name_lines_ops_and_nodes_of_autograd(tmp_path: Path) -> None:
     assert described[3] == described[0]
 
 
+@pytest.mark.parametrize("freed", [400, 300])
+def test_state_that_the_optimizer_makes_anew_is_told_of_what_was_held_before(tmp_path: Path, freed: int) -> None:
+    """After the peak, as much as it makes; anything else that it frees is not told apart."""
+    backward = [{"name": "torch::autograd::Engine::thread_init(int)"}]
+    step = [{"name": "step", "filename": "torch/optim/adamw.py", "line": 7}]
+    forward = [{"name": "forward", "filename": "net.py", "line": 7}]
+    events = [
+        {"action": "alloc", "addr": 1, "size": 900, "frames": forward},
+        {"action": "alloc", "addr": 2, "size": 200, "frames": backward},
+        {"action": "free_completed", "addr": 1, "size": 900, "frames": backward},
+        {"action": "alloc", "addr": 3, "size": 400, "frames": step},
+        {"action": "free_completed", "addr": 4, "size": freed, "frames": step},
+    ]
+    sizes = ((2, 200), (3, 400), (5, 200))
+    blocks = [{"address": place, "size": size, "state": "active_allocated"} for place, size in sizes]
+    content = {"segments": [{"device": 0, "total_size": 4_096, "blocks": blocks}], "device_traces": [events]}
+    said = memory_of(tmp_path, content)["devices"]["0"]["held_before"]
+    parameters = (
+        "Of what was held before the recording, 200 bytes are probably the parameters, as large as the gradients."
+    )
+    state = " 400 bytes are probably the optimizer's state, of which its step makes as much anew."
+    assert said == parameters + (state if freed == 400 else "")
+
+
 def test_what_is_cached_is_what_the_peak_leaves_of_the_reserved(tmp_path: Path) -> None:
     """Where everything was reserved before the recording, not what was in use when it began."""
     events = [
