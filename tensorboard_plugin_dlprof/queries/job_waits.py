@@ -40,8 +40,17 @@ def wait_fraction(con: sqlite3.Connection, rank: int) -> float | None:
         NotFound: the job has no such rank.
     """
     row = job.rank(con, rank)
-    exposed, wait = row["exposed_communication_ns"], row["exposed_wait_ns"]
-    return wait / exposed if wait is not None and exposed else None
+    return _fraction(row["exposed_wait_ns"], row["exposed_communication_ns"], row["exposed_unmatched_ns"])
+
+
+_MOST_UNMATCHED = 0.05
+"""Share of the exposed communication above which, unmatched, it leaves unknown how much of all is a wait."""
+
+
+def _fraction(wait: int | None, exposed: int | None, unmatched: int | None) -> float | None:
+    if wait is None or not exposed or (unmatched or 0) > _MOST_UNMATCHED * exposed:
+        return None
+    return wait / exposed
 
 
 def _of_iterations(con: sqlite3.Connection, rank: int, positions: list[int], count: int) -> float | None:
@@ -61,6 +70,7 @@ def _of_iterations(con: sqlite3.Connection, rank: int, positions: list[int], cou
     if not positions or (count and len(had) != count) or max(positions) >= len(had):
         return None
     selected = [had[position] for position in positions]
-    known = [sum(values) for values in selected if None not in values]
-    waits = [values[0] for values in selected if None not in values]
-    return sum(waits) / sum(known) if len(known) == len(selected) and sum(known) else None
+    if any(None in values for values in selected):
+        return None
+    wait, transfer, unmatched = map(sum, zip(*selected, strict=True))
+    return _fraction(wait, wait + transfer + unmatched, unmatched)

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from tensorboard_plugin_dlprof.database.job_rows import opened_job
+from tensorboard_plugin_dlprof.diagnosis.known_waits import COMMUNICATION
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.queries.job_waits import with_known_waits
 from tensorboard_plugin_dlprof.ranks.job_step import Made, make_jobs
 from tensorboard_plugin_dlprof.samples.job import Plan
 from tests.ranks.jobs import answer, imported, kernels, made_in, rows
@@ -26,7 +29,6 @@ def test_ranks_beside_a_missing_one_have_no_delay_of_their_own(tmp_path: Path) -
 
 def test_iterations_are_matched_by_their_number(tmp_path: Path) -> None:
     """A rank that lacks the first iteration has an empty cell there, not 0, and not the cell of another one."""
-    from tensorboard_plugin_dlprof.database.job_rows import opened_job
     from tensorboard_plugin_dlprof.queries.job import matrix
 
     def shorter(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
@@ -232,3 +234,18 @@ def test_a_job_of_the_first_ranks_is_gone_once_the_others_are_there(tmp_path: Pa
     remaining = made_in(other).database.rename(folder / "host1" / "other.dlprof_job.sqlite")
     whole = made_in(folder)
     assert sorted(folder.rglob("*.dlprof_job.sqlite")) == sorted([whole.database, remaining])
+
+
+def test_a_rank_whose_groups_all_lack_one_is_not_told_that_it_waits_for_none(tmp_path: Path) -> None:
+    """How much of its exposed communication is a wait stays unknown."""
+    folder = imported(tmp_path, Plan(tensor=1, data=3, straggler=2, iterations=3))
+    for path in folder.rglob("*rank2.*"):
+        path.unlink()
+    hide = {"rule": COMMUNICATION, "title": "Long.", "action": "Hide it.", "time_ns": 9, "gain": None}
+    typical = {"start": 0, "stop": 2, "left_out": []}
+    diagnosis = {
+        **{"typical": typical, "mean": {"selected": [0, 1, 2], "wall_ns": 90}, "marked": True},
+        **{"iterations": [{}] * 3, "findings": [hide]},
+    }
+    with opened_job(made_in(folder).database) as con:
+        assert with_known_waits(con, 0, diagnosis)["findings"] == [hide]

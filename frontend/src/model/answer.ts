@@ -50,7 +50,7 @@ function saidOfChosen(
       ? `All ${formatCount(count)} iterations.`
       : `${first === last ? "Iteration" : "Iterations"} ${range}: ${formatCount(last - first + 1)} of ${formatCount(count)} recorded.`,
     ...included.map((sentence) => `Included: i${sentence.slice(1)}`),
-    ...sentences.filter((sentence) => / in no iteration\b/.test(sentence)),
+    ...sentences.filter((sentence) => / in no iteration\b| after the last mark\b/.test(sentence)),
   ].join(" ");
 }
 

@@ -145,6 +145,13 @@ export function mainDevice({ mean }: Pick<Diagnosis, "mean">): [id: string, devi
 /** Where no part of the rest takes this share of the time, the Dashboard's sentence blames none. */
 const CRUMB = 0.05;
 
+/** What makes computing time a lower bound; launches that are missing do not. */
+const MISSING: ReadonlySet<string> = new Set(["missing_work", "launches_without_work"]);
+
+/** Whether computing time is a lower bound, and what is exposed an upper one. */
+export const isLowerBound = ({ lower_bound: bounds }: Pick<Diagnosis, "lower_bound">): boolean =>
+  bounds.some((why) => MISSING.has(why));
+
 /** The part of the time that the Dashboard's sentence blames; null where it blames none. */
 export function blamedPart(diagnosis: Pick<Diagnosis, "mean">): DiagnosedPart | null {
   const parts = mainDevice(diagnosis)?.[1].parts;

@@ -40,7 +40,7 @@ export function NoBaseline() {
   const listed = [
     ["Of the same program", "Likely baselines", related.filter(({ same }) => same)],
     ["With similar ops", "Similar ops", related.filter(({ same }) => !same)],
-    ["Recorded near this profile, not imported yet", "Not imported yet", unopened],
+    ["Not imported yet, perhaps of the same program", "Not imported yet", unopened],
   ] as const;
   // Recordings of one loop follow each other within a minute.
   const moments = [...(own === undefined ? [] : [{ entry: own }]), ...related, ...unopened].flatMap(
@@ -120,7 +120,7 @@ export function NoBaseline() {
             of the same program.
           </p>
         )}
-        {(own?.world_size ?? 1) > 1 && (
+        {profiles.some(({ run, rank }) => run === own?.run && rank !== own.rank) && (
           <p class="note-below">
             <ViewLink class="link-button" to={{ view: "gpus" }}>
               GPUs and Ranks

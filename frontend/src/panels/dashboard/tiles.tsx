@@ -10,7 +10,7 @@ import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, formatSpread, readableAndExact } from "../../format/time";
 import { hasKernels } from "../../model/headline";
 import { withGraphsNs } from "../../model/kernel_time";
-import { computeOf, mainDevice } from "../../model/parts";
+import { computeOf, isLowerBound, mainDevice } from "../../model/parts";
 import { isFarFrom, medianOf } from "../../model/iterations";
 import type { Step } from "../../model/step";
 import { ThroughputTile } from "./throughput_tile";
@@ -39,9 +39,6 @@ const MOST_POINTS = 60;
 
 /** Fewer copies are not worth a tile. */
 const LEAST_SHARE = 0.01;
-
-/** What makes computing time a lower bound; launches that are missing do not. */
-const MISSING: ReadonlySet<string> = new Set(["missing_work", "launches_without_work"]);
 
 function iterationTile(step: Step, marked: boolean): Tile {
   const walls = step.iterations.filter(({ typical }) => typical).map(({ wall_ns: wall }) => wall);
@@ -78,7 +75,7 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
   const tiles: Tile[] = [iterationTile(step, diagnosis.marked)];
   tiles.push({
     ...inTwo(formatShare(shareOf(computeOf(parts), wall))),
-    about: `computing${diagnosis.lower_bound.some((why) => MISSING.has(why)) ? ", at least" : ""}`,
+    about: `computing${isLowerBound(diagnosis) ? ", at least" : ""}`,
     tip: `A kernel ran that is neither a collective nor a copy: ${readableAndExact(computeOf(parts))} of ${readableAndExact(wall)}. Higher is better.`,
   });
   if (hasKernels(data) && data.has_matrix_units) tiles.push(matrixTile(data));

@@ -7,7 +7,7 @@ import { capitalized, formatCount, ofIterations, withinSentence } from "../../fo
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse, whyNoKernels } from "../../model/headline";
-import { COMPUTE, computeOf, LEADS, mainDevice, shownParts, type Share } from "../../model/parts";
+import { COMPUTE, computeOf, isLowerBound, LEADS, mainDevice, shownParts, type Share } from "../../model/parts";
 
 interface GpusBandProps {
   data: DashboardResponse;
@@ -113,7 +113,8 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
     return each !== least && each.fraction === 0 && own !== undefined && own.copy > 0 && computeOf(own) === 0;
   };
   const first = named.find((each) => !onlyCopied(each));
-  const verb = leads ? "computed" : "ran kernels";
+  const isBound = diagnosis !== null && isLowerBound(diagnosis);
+  const verb = `${leads ? "computed" : "ran kernels"}${isBound ? " at least" : ""}`;
   const whole = leads
     ? diagnosis.marked
       ? `of the ${formatDuration(mean)} iteration${diagnosis.mean.iterations > 1 ? ` (mean of ${formatCount(diagnosis.mean.iterations)})` : ""}`
@@ -139,6 +140,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         {leads && (
           <>
             {named.length > 1 ? `; on GPU ${least.device_id}, ` : ", "}
+            {isBound && "at most "}
             <strong class="nowrap">{shareOfMean(exposed)}</strong> was exposed communication
           </>
         )}

@@ -47,7 +47,7 @@ torch.cuda.memory._dump_snapshot("LOGDIR/snapshot.pickle")`;
 /** What brings what this recording lacks. */
 function HowToTell() {
   return (
-    <Panel title="What Holds It, a Memory Snapshot Tells">
+    <Panel title="What Holds It, a Memory Snapshot with Its History Tells">
       <Snippet what="how to record a memory snapshot" text={SNAPSHOT} />
     </Panel>
   );
@@ -235,7 +235,7 @@ function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; o
       </OneStop>
       {time !== null && at !== null && <HeldBlocks blocks={at.blocks} />}
       {!unknown && device.events > 0 && <Blocks id={id} range={range} isOther={asked !== null} />}
-      {unknown && <HowToTell />}
+      {(unknown || device.events === 0) && <HowToTell />}
       <Segments id={id} events={device.events} />
     </>
   );

@@ -209,35 +209,45 @@ function Groups({ job }: { job: RankJob }) {
   const sorted = [...job.groups].sort(
     (a, b) => Number(b.slow) - Number(a.slow) || Number(a.believed) - Number(b.believed),
   );
+  // Without process groups, a rank has one on each stream; those that could not be matched are all alike.
+  const alike = new Map<string, typeof sorted>();
+  for (const group of sorted) {
+    const key = group.believed ? String(group.id) : `${group.kind} ${group.ranks} ${group.reason}`;
+    alike.set(key, [...(alike.get(key) ?? []), group]);
+  }
   return (
     <Panel
       title="Groups"
       about="Process groups that are used. Nothing is said of waiting in a group whose operations do not end together."
     >
       <ul class="rank-groups">
-        {sorted.slice(0, MOST_GROUPS).map((group) => (
-          <li
-            key={group.id}
-            class={group.slow ? "rank-slow" : group.believed ? undefined : "rank-unbelieved"}
-            data-tip={[
-              `Group ${group.name}${group.description === "" ? "" : ` (${group.description})`}, ranks ${withoutSteps(group.ranks)}`,
-              group.believed
-                ? `${formatCount(group.matched)} operations, ends within ${formatDuration(group.spread_ns)}`
-                : `Not matched: ${group.reason}`,
-              `Transfer ${formatDuration(group.transfer_ns)}, waiting ${formatDuration(group.wait_ns)}`,
-            ].join("\n")}
-          >
-            <strong>{group.kind === "" ? "Group" : group.kind.toUpperCase()}</strong>{" "}
-            {job.knows_ranks ? withoutSteps(group.ranks) : formatCounted(group.size ?? 0, "process", "processes")}
-            {group.inferred && group.kind !== "" && <span class="muted"> inferred</span>}
-            {group.slow && <span> slow</span>}
-            {!group.believed && <span> not matched</span>}
-          </li>
-        ))}
+        {[...alike.values()].slice(0, MOST_GROUPS).flatMap(([group, ...others]) =>
+          group === undefined ? (
+            []
+          ) : (
+            <li
+              key={group.id}
+              class={group.slow ? "rank-slow" : group.believed ? undefined : "rank-unbelieved"}
+              data-tip={[
+                `Group ${[group, ...others].map(({ name }) => name).join(", ")}${group.description === "" ? "" : ` (${group.description})`}, ranks ${withoutSteps(group.ranks)}`,
+                group.believed
+                  ? `${formatCount(group.matched)} operations, ends within ${formatDuration(group.spread_ns)}`
+                  : `Not matched: ${group.reason}`,
+                `Transfer ${formatDuration(group.transfer_ns)}, waiting ${formatDuration(group.wait_ns)}`,
+              ].join("\n")}
+            >
+              <strong>{group.kind === "" ? "Group" : group.kind.toUpperCase()}</strong>{" "}
+              {job.knows_ranks ? withoutSteps(group.ranks) : formatCounted(group.size ?? 0, "process", "processes")}
+              {group.inferred && group.kind !== "" && <span class="muted"> inferred</span>}
+              {group.slow && <span> slow</span>}
+              {!group.believed && <span> not matched{others.length > 0 && ` ×${others.length + 1}`}</span>}
+            </li>
+          ),
+        )}
       </ul>
-      {sorted.length > MOST_GROUPS && (
+      {alike.size > MOST_GROUPS && (
         <p class="muted note-below">
-          {MOST_GROUPS} of {formatCount(sorted.length)} groups; slow ones and those that are not matched come first.
+          {MOST_GROUPS} of {formatCount(alike.size)} groups; slow ones and those that are not matched come first.
         </p>
       )}
     </Panel>
