@@ -27,6 +27,9 @@ _ITEM = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float
          "int8": "int8"}  # fmt: skip
 """Precision of an op's kernels -> assumed type of its tensors, if no type was recorded."""
 
+_AMPERE = 80
+"""Architecture of the first GPUs with TF32."""
+
 _NEAR_PEAK = 0.6
 """Share of the peak of its unit from which padding has little to give an op."""
 
@@ -73,6 +76,8 @@ class _Ops:
         self._first = np.full(count, -1, np.int64)
         self._first[self._op[::-1]] = self._kernel[::-1]
         self._tf32 = _tf32_families(profile, facts)
+        architectures = {each.architecture for each in profile.kernel_classes.values()}
+        self._runs_ampere = any(each.startswith("sm_") and int(each[3:]) >= _AMPERE for each in architectures)
         self._multiplies = self._facts.product[self._kernel]
         self._multiplying = set(distinct_values(self._op[self._multiplies]).tolist())
 
@@ -176,7 +181,7 @@ class _Ops:
         """The facts that decide on the cause of an eligible op."""
         device, peaks = self._devices.get(device_id), self._peaks.get(device_id)
         return Facts(
-            precision, _UNITS[unit], _tf32(device, peaks), work, mean_ns,
+            precision, _UNITS[unit], _tf32(device, peaks, self._runs_ampere), work, mean_ns,
             family in PRODUCT_FAMILIES or op in self._multiplying, op in self._transposing,
             peaks is not None and precision in peaks.matrix_flops, _has_units(device, peaks),
             self._tf32.get(self._process_of(op), frozenset()), family,
@@ -245,12 +250,13 @@ def _rate(peaks: Peaks, precision: str, arithmetic: str, matrix: MatrixUnit, fam
     return peaks.flops_per_second(precision, True) if matrix == MatrixUnit.YES else None
 
 
-def _tf32(device: Device | None, peaks: Peaks | None) -> bool | None:
-    if device is None:
-        return None
+def _tf32(device: Device | None, peaks: Peaks | None, runs_ampere: bool) -> bool | None:
+    """Whether a device computes TF32. Kernels that are made for a GPU that does run on no older one."""
     if peaks is not None:
         return "tf32" in peaks.matrix_flops
-    return device.capability_major >= 8 if _is_nvidia(device) else None
+    if device is not None and _is_nvidia(device):
+        return 10 * device.capability_major >= _AMPERE
+    return True if runs_ampere else None
 
 
 def _has_units(device: Device | None, peaks: Peaks | None) -> bool:

@@ -52,6 +52,15 @@ def test_what_is_launched_into_a_graph_does_not_run(tmp_path: Path) -> None:
     assert "cold_start" not in rules
 
 
+@pytest.mark.parametrize("name", ["loaded", "k"])
+def test_what_waits_while_a_kernel_is_loaded_is_not_missing(name: str, tmp_path: Path) -> None:
+    """The launch of another kernel blocks meanwhile, for the first time: its code is put on the GPU."""
+    waits = launch(7, GAP[0] - 50, GAP[0] + 30_000, 100)
+    other = launch(8, GAP[0] + 100, GAP[0] + 30_200, 100, call_us=29_000, kernel=name, tid=2)
+    rules = {each["rule"] for each in said(unmarked(waits + other), tmp_path)["findings"]}
+    assert ("unrecorded_gpu_work" in rules) == (name == "k")
+
+
 def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(tmp_path: Path) -> None:
     """As of a sampled trace, whose launches are missing, too; missing at the start alone, it was launched before."""
     waits = [

@@ -80,6 +80,14 @@ def test_halves_on_cuda_cores_are_measured_by_what_they_are_added_up_in(kernel: 
     assert ops.peak_flops.tolist() == [teraflops * 1e12]
 
 
+@pytest.mark.parametrize(
+    ("kernel", "cause"), [("ampere_sgemm_128x64_nn", Cause.TF32_OFF), ("volta_sgemm_128x64_nn", Cause.NO_DEVICE)]
+)
+def test_a_gpu_without_a_name_has_what_its_kernels_are_made_for(kernel: str, cause: Cause) -> None:
+    """What is made for Ampere runs on no older one; what is made for Volta, on any later one."""
+    assert one_product(kernel, "[[4096,4096],[4096,4096]]", FLOAT, Device(0)).ops.cause == [cause]
+
+
 def test_an_op_that_must_move_more_than_compute_is_bound_by_memory() -> None:
     """One row times a matrix."""
     ops = one_product(GOOD, "[[8,16384],[16384,16384]]", BF16).ops

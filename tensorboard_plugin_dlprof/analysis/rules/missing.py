@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import QUEUED, DeviceDiagnosis, far_ahead, working
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
+from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered, meeting
 
 
 def missing_work(signals: Signals) -> Finding | None:
@@ -191,8 +192,8 @@ def needs_no_sooner_launch(signals: Signals) -> bool:
 
 
 def _loading_ns(signals: Signals, device: DeviceDiagnosis) -> int:
-    """Time in which a kernel's code is put on the GPU, mean of the iterations: waits that end with the first kernel of
-    a name, whose launch blocked, too."""
+    """Time in which a kernel's code is put on the GPU, mean of the iterations: waits during a launch that blocks, for
+    the first kernel of a name, and those that end with that kernel."""
     pieces, table = device.clipped, signals.profile.kernels
     causes = signals.profile.activity.causes
     waits = np.array(
@@ -210,6 +211,9 @@ def _loading_ns(signals: Signals, device: DeviceDiagnosis) -> int:
     blocked = table.api_end_ns[mine] - table.api_start_ns[mine] >= BLOCK_NS
     place = np.minimum(np.searchsorted(table.start_ns[mine], pieces.stop_ns[rows]), len(mine) - 1)
     loads = first[place] & blocked[place] & (table.start_ns[mine[place]] == pieces.stop_ns[rows])
+    calls = mine[first & blocked]
+    launches = covered(Spans(table.api_start_ns[calls], table.api_end_ns[calls], calls))
+    loads |= meeting(Spans(pieces.start_ns[rows], pieces.stop_ns[rows], rows), launches)
     return int(pieces.length_ns[rows[loads]].sum()) // max(int(selected.sum()), 1)
 
 
