@@ -21,7 +21,8 @@ export const rowLimits = (unit: string): readonly (readonly [RowLimit, string])[
   ["tensor_core", `On ${unit}s`],
   ["kept_off", `Not on ${unit}s, but could be`],
   ["by_memory", "Limited by memory"],
-  ["neither", "Other kernels"],
+  // Not what the Dashboard calls other kernels: the two above are parts of those.
+  ["neither", "Other"],
   ["unknown_kernel", `Use of ${unit}s not known`],
   ["communication", "Communication"],
   ["memory", "Copies"],
