@@ -229,7 +229,7 @@ def _as_data(
         profile = diagnosis.profile
         # A page says it in a place of its own; what was to be recorded has a reason to be missing.
         if not (of_page or profile.activity.launch_calls or profile.coverage.skipped):
-            data["headline"] += f" {how_to_record_kernels(profile.info.source_format)}"
+            data["headline"] += f" {how_to_record_kernels(profile.info.source_format, profile.info.reported)}"
     return data
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK as NO_GPU_WORK
+from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import short_duration
 
@@ -32,7 +33,7 @@ def coverage_rows(profile: Profile) -> list[_Row]:
         (
             "recorder_says",
             int(bool(profile.info.reported)),
-            f"nsys traced CUDA, and reports: {profile.info.reported}.",
+            how_to_record_kernels(profile.info.source_format, profile.info.reported),
         ),
         (
             "unrecorded_work",

@@ -60,8 +60,11 @@ _KERNELS = {
 """The option with which the profiler of a format records kernels."""
 
 
-def how_to_record_kernels(source_format: str) -> str:
-    """With which option kernels would be in a recording, in one sentence; empty where its format has none."""
+def how_to_record_kernels(source_format: str, reported: str = "") -> str:
+    """With which option kernels would be in a recording, or what its recorder ``reported`` of them, in one sentence;
+    empty where the format has none."""
+    if reported:
+        return f"nsys traced CUDA, and reports: {reported}."
     option = _KERNELS.get(source_format, "")
     return option and f"To see kernels, record with {option}."
 

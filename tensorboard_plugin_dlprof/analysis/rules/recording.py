@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, diagnose
 from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, without_version
+from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.places import NO_MARKS
 from tensorboard_plugin_dlprof.diagnosis.windows import said
@@ -309,8 +310,9 @@ def _how_to_record_gpus(signals: Signals, *, traced: bool = False) -> str:
         return "It holds counters in place of kernels: give it as --counters beside a recording without counters."
     if reported := signals.profile.info.reported.translate(NO_MARKS):
         return (
-            f"nsys traced CUDA, and reports: {reported}. Take the newest Nsight Systems, which has to know the GPU and "
-            "its driver, and let the program end by itself."
+            how_to_record_kernels("nsight_systems", reported)
+            + " Take the newest Nsight Systems, which has to know the GPU and its driver, and let the program end by "
+            "itself."
         )
     if signals.profile.info.source_format == "pytorch" and traced:
         return (

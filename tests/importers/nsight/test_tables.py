@@ -9,6 +9,7 @@ import pytest
 from tensorboard_plugin_dlprof.database.coverage import warnings
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import WorkKind
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 from tests.analysis.scenes import verdict
 from tests.importers.nsight.exports import process, read, read_tables, strings, thread, write_export
 from tests.importers.nsight.rows import (
@@ -181,6 +182,8 @@ def test_what_nsys_says_of_cuda_is_read_where_it_recorded_none(tmp_path: Path) -
     assert reported.startswith("ActivityFlushAll returned 2: CUPTI_ERROR_INVALID_DEVICE; CUDA driver {13.1} is not")
     assert "hf_abc" not in reported
     assert f"nsys traced CUDA, and reports: {reported}." in warnings(build_profile(read(path)))
+    said_sentences = diagnose_source(path, "typical", ImportOptions(), lambda *_: None)
+    assert said_sentences["headline"].endswith(f" nsys traced CUDA, and reports: {reported}.")
     (lacks,) = (each for each in verdict(build_profile(read(path))).undecided if each.missing == "any GPU work")
     assert lacks.hint.startswith("nsys traced CUDA, and reports: ActivityFlushAll returned 2: CUPTI_ERROR_INVALID")
     tables["META_DATA_CAPTURE"] = ("name value", [["PROCESS_0:COLLECT_CUDA_TRACE", "false"]])
