@@ -131,8 +131,8 @@ def _outside(diagnosis: Diagnosis) -> str:
 def _after_marks(diagnosis: Diagnosis) -> str:
     """How long the GPU works on after the last mark, where that is much of the time and no work of before the first one
     makes up for it."""
-    if not diagnosis.marked or not diagnosis.selected:
-        return ""
+    if not diagnosis.marked or diagnosis.selected[-1:] != [len(diagnosis.start_ns) - 1]:
+        return ""  # Or the next iteration shows it.
     first, last = diagnosis.selected[0], diagnosis.selected[-1]
     least = MISSING_FRACTION * int(diagnosis.wall_ns[diagnosis.selected].sum())
     lags = [each.queue.lag_ns for each in diagnosis.devices]

@@ -96,6 +96,9 @@ def test_work_after_the_last_mark_is_told(tmp_path: Path) -> None:
     assert found["typical"]["said"].endswith("GPU work goes on for 50.0 ms after the last mark, which is not counted.")
     kernel = next(each for each in found["findings"] if each["rule"] == "dominant_kernel")
     assert "33.3 ms of each iteration in 1 launch, of 50.0 ms with what runs after the last mark" in kernel["title"]
+    events.append(event("user_annotation", "ProfilerStep#3", 3 * STEP_US, STEP_US // 10))
+    typical = said(events, tmp_path)["typical"]
+    assert (typical["stop"], "after the last mark" in typical["said"]) == (2, False)  # The cut one shows some of it.
 
 
 def test_collectives_of_one_kernel_are_named_by_their_ops(tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ def test_a_mean_that_few_long_ones_make_is_said_to_be_one() -> None:
     alone = mean_said(*spread)
     assert alone == "Long ones make the mean: half take up to 150 µs, iteration 7 took 4.00 ms."
     assert said(*spread).endswith(f"7 recorded. {alone}")
+    # A page with little place leaves the end out.
+    assert said(*spread, "GPU work goes on.").endswith(f"7 recorded. GPU work goes on. {alone}")
     steady = Typical(0, 5, (), (), (0, 5)), [10, 11, 12, 11, 10, 18], list("012345")
     assert (mean_said(*steady), "Long" in said(*steady)) == ("", False)
 
