@@ -32,6 +32,10 @@ describe("shortPlace", () => {
 it("cuts a path in a sentence where it is too long to be read there", () => {
   expect(shortPath("/model/encoder/linear")).toBe("/model/encoder/linear");
   expect(shortPath(`/${"range/".repeat(12)}block/conv2d`)).toBe(`…/${"range/".repeat(7)}block/conv2d`);
+  // A range of the user's may have all of a request in its name.
+  expect(shortPath(`/serve/${"request_".repeat(9)}end`)).toBe(
+    "…/request_request_request_request_request_…request_request_end",
+  );
   expect(shortPath("")).toBe("");
   expect(shortPath("unassociated_cudaMemcpyAsync")).toBe("cudaMemcpyAsync");
 });

@@ -39,7 +39,8 @@ const MOST_LETTERS = 60;
 export function shortPath(path: string): string {
   if (path.startsWith(UNASSOCIATED)) return labelOf(path);
   const { place, name } = splitPath(path);
-  return shortPlace(place, MOST_LETTERS - name.length, (text) => text.length) + name;
+  const shown = name.length > MOST_LETTERS ? cutLabel(name, MOST_LETTERS) : name;
+  return shortPlace(place, MOST_LETTERS - shown.length, (text) => text.length) + shown;
 }
 
 /** What is left of a text where it has no room, without the sign that something is missing. */

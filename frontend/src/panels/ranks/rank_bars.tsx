@@ -105,7 +105,7 @@ function Bars({ job, rows, way, longest }: BarsProps) {
       <li class="rank-head muted" aria-hidden="true">
         <span />
         <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
-        <span>own delay ({columnUnit(most).name})</span>
+        <span>own delay{delays.some((ns) => ns !== null) && ` (${columnUnit(most).name})`}</span>
       </li>
       {rows.map((row) => {
         const rank = job.ranks.rank[row] ?? 0;
