@@ -34,6 +34,7 @@ from tensorboard_plugin_dlprof.database.connection import (
     is_foreign,
     open_database,
 )
+from tensorboard_plugin_dlprof.database.coverage import why_no_gpu_work
 from tensorboard_plugin_dlprof.database.diagnosis_rows import write_activity, write_diagnosis
 from tensorboard_plugin_dlprof.database.dlprof_import import aggregations_of, carried_over, ids_of, ids_of_ops
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
@@ -44,7 +45,7 @@ from tensorboard_plugin_dlprof.database.writer import Judgement, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, candidate_of, diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
-from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels, without_gpu
+from tensorboard_plugin_dlprof.diagnosis.headline import without_gpu
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError, UnfitDatabase
@@ -226,10 +227,8 @@ def _as_data(
         data["headline"] = f"No GPU work was recorded, only memory. {memory_headline(diagnosis.profile)}"
     elif not diagnosis.devices:
         data["headline"] = _of_the_host(diagnosis.profile, aggregation)
-        profile = diagnosis.profile
-        # A page says it in a place of its own; what was to be recorded has a reason to be missing.
-        if not (of_page or profile.activity.launch_calls or profile.coverage.skipped):
-            data["headline"] += f" {how_to_record_kernels(profile.info.source_format, profile.info.reported)}"
+        if not of_page:  # which says it in a place of its own
+            data["headline"] = f"{data['headline']} {why_no_gpu_work(diagnosis.profile)}".rstrip()
     return data
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK as NO_GPU_WORK
-from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels
+from tensorboard_plugin_dlprof.diagnosis.headline import WHY_NO_GPU_WORK, how_to_record_kernels
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import short_duration
 
@@ -77,6 +77,13 @@ def coverage_rows(profile: Profile) -> list[_Row]:
     ]
     rows += broken_rows(coverage.broken_rules)
     return [(key, value, message if value else "") for key, value, message in rows]
+
+
+def why_no_gpu_work(profile: Profile) -> str:
+    """What explains that there is none, or how it would be recorded, as the pages say it; may be empty."""
+    rows = coverage_rows(profile)
+    told = (message for key, _, message in rows if message and key.startswith(WHY_NO_GPU_WORK))
+    return next(told, "") or how_to_record_kernels(profile.info.source_format)
 
 
 def _launches(profile: Profile) -> int:

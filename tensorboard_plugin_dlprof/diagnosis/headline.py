@@ -52,6 +52,16 @@ _BEFORE_A_VOWEL = re.compile(r"8|1[18]\D")
 
 NO_GPU_WORK = "This recording holds no GPU work."
 
+WHY_NO_GPU_WORK = (
+    "recorder_says",
+    "unrecorded_work",
+    "skipped: counters of kernels",
+    "skipped: work of",
+    "skipped: the end of",
+)
+"""Begins of keys of ``ext_coverage`` that explain it: the GPU was to be recorded, or the file ends before it could
+follow."""
+
 _KERNELS = {
     "pytorch": "`ProfilerActivity.CUDA`",
     "nsight_systems": "`-t cuda,nvtx`",

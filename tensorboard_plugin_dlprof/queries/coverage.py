@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Literal, TypedDict
 
-from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels
+from tensorboard_plugin_dlprof.diagnosis.headline import WHY_NO_GPU_WORK, how_to_record_kernels
 from tensorboard_plugin_dlprof.queries.extension import has_older_rules, info, is_of_another_version, maker
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -32,15 +32,6 @@ _HINTS = {
     "unassociated_work": "Record NVTX ranges or PyTorch operators, so that kernels can be attributed to ops.",
 }
 
-_WHY_NO_GPU_WORK = (
-    "recorder_says",
-    "unrecorded_work",
-    "skipped: counters of kernels",
-    "skipped: work of",
-    "skipped: the end of",
-)
-"""Keys of what explains that there is none: the GPU was to be recorded, or the file ends before it could follow."""
-
 _IMPORT_AGAIN = "Import its source again: dlprof import SOURCE."
 
 
@@ -57,7 +48,7 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     of_xla = source_format == "xplane"
     if of_xla:
         hints["unassociated_work"] = "Copies, and what runs outside of compiled functions and ops, name no op."
-    if any(str(key).startswith(_WHY_NO_GPU_WORK) for key in reported):
+    if any(str(key).startswith(WHY_NO_GPU_WORK) for key in reported):
         del hints["no_gpu_work"]
     for key, message in reported.items():
         is_warning = str(key).startswith(("skipped", "broken"))

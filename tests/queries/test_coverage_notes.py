@@ -61,6 +61,8 @@ def test_who_asked_for_the_gpu_is_not_told_to_ask_for_it(
         sentence,
     }
     assert not any("ProfilerActivity" in note["hint"] for note in notes)
+    headline = diagnose_source(trace, "typical", ImportOptions(), ignore)["headline"]
+    assert (sentence in headline, "ProfilerActivity" in headline) == (True, False)
 
 
 def test_a_file_cut_short_before_its_gpu_work_is_not_told_to_record_any(tmp_path: Path) -> None:
