@@ -116,7 +116,11 @@ def as_data(
         "headline": headline_of(
             diagnosis,
             rows,
-            sum(each["time_ns"] for each in findings if each["rule"] == "cold_start" and each["part"] == "blocked"),
+            {
+                each["evidence"][0]["device"]: each["time_ns"]
+                for each in findings
+                if each["rule"] == "cold_start" and each["part"] == "blocked"
+            },
         ),
         "findings": list(findings),
     }

@@ -36,13 +36,13 @@ _ALIKE = 0.98
 """GPUs whose computing differs by no more compute alike: none of them least."""
 
 
-def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]], start_up_ns: int = 0) -> str:
+def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]], start_up_ns: Mapping[str, int]) -> str:
     """One or two sentences: how much of the time is computing, and what takes most of the rest.
 
     Args:
         diagnosis: of all GPUs.
         rows: those of each GPU, from ``rows_of``.
-        start_up_ns: time in calls that block which a finding tells of as first calls.
+        start_up_ns: time in calls that block which a finding tells of as first calls, by GPU.
     """
     if not diagnosis.devices:
         return NO_GPU_WORK
@@ -73,7 +73,7 @@ def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]], start_u
         whose=whose,
         where=lambda part: (
             " Mostly start-up, which happens once."
-            if part == Part.BLOCKED and start_up_ns > _MOST * parts[part]
+            if part == Part.BLOCKED and start_up_ns.get(str(worst.device), 0) > _MOST * parts[part]
             else culprit(diagnosis, worst, rows[worst.device], part)
         ),
     )
