@@ -54,8 +54,8 @@ def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]], start_u
     whose = ""
     if len(devices) > 1:
         busy = " busy ones" if len(devices) < len(diagnosis.devices) else ""
-        least = ", which computes least" if computing[worst.device] < _ALIKE * max(computing.values()) else ""
-        whose = f"on GPU {worst.device}{least} of {len(devices)}{busy}"
+        is_least = computing[worst.device] < _ALIKE * max(computing.values())
+        whose = f"on GPU {worst.device}, {'which computes least' if is_least else 'one'} of {len(devices)}{busy}"
     elif info.rank >= 0 and info.world_size > 1:
         whose = f"on rank {info.rank} of {info.world_size:,}, GPU {worst.device}"
     elif len(diagnosis.devices) > 1:

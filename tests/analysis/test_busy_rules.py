@@ -67,7 +67,9 @@ def test_copies_of_the_headline_go_by_direction_and_memory(tmp_path: Path) -> No
     assert said(steps(body), tmp_path)["headline"].endswith(" Mostly to the GPU from pinned memory.")
 
 
-@pytest.mark.parametrize(("more", "whose"), [(5, "on GPU 1 of 2;"), (5_000, "on GPU 1, which computes least of 2;")])
+@pytest.mark.parametrize(
+    ("more", "whose"), [(5, "on GPU 1, one of 2;"), (5_000, "on GPU 1, which computes least of 2;")]
+)
 def test_gpus_that_compute_alike_compute_none_least(more: int, whose: str, tmp_path: Path) -> None:
     """A difference of less than two in a hundred is noise."""
     first = launch(7, GAP[0] - 60, GAP[0], 40_000)
