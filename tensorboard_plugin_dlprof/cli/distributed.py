@@ -186,7 +186,7 @@ def _text(answer: Mapping[str, Any], top: int) -> str:
         lines += ["", *_table(_PAIRS, [_pair(row, is_rank) for row in sorted(answer["pairs"], key=_slowest)[:top]])]
     lines += [line for text in answer["left_out_texts"] for line in ("", f"Left out: {text}")]
     others = [each for each in answer["findings"] if each["rule"] not in ("straggler", "slow_link", "stage_imbalance")]
-    lines += [line for each in others for line in ("", f"{each['title']}: {each['text']}")]
+    lines += [line for each in others for line in ("", f"{each['title']}: {each['text']} {each['action']}")]
     return "\n".join(lines) + "\n"
 
 

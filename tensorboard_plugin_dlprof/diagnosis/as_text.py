@@ -48,7 +48,7 @@ def _lines(diagnosis: Mapping[str, Any]) -> Iterator[str]:
         yield f"Not recorded: {'; '.join(_INCOMPLETE[reason] for reason in diagnosis['lower_bound'])}."
     for number, finding in enumerate(diagnosis["findings"], start=1):
         yield ""
-        yield f"{number}. {finding['title']}"
+        yield f"{number}. {'Whole job: ' if finding.get('whole_job') else ''}{finding['title']}"
         if finding["action"]:
             yield f"   {finding['action']}"
 

@@ -1,4 +1,4 @@
-"""What is said of communication once a rank's job was compared: what waits for other ranks cannot be hidden."""
+"""What a rank's job tells of it: what waits for other ranks cannot be hidden, and what to change in all of the job."""
 
 from __future__ import annotations
 
@@ -74,6 +74,69 @@ def _gain(gain: Mapping[str, Any], most_ns: int, wall_ns: int) -> dict[str, Any]
         **{key: gain[key] * left for key in ("share_low", "share_high")},
         "how": f"{how} Waits for other ranks cannot, which leaves {short_duration(most_ns)} of the exposed time.",
     }
+
+
+_SAME: Final = {"exposed_communication": COMMUNICATION, "small_collectives": "small_collectives"}
+"""By rule of a job, that of a rank which is about the same and tells more of it."""
+
+_FROM_ALL: Final = "The recordings of all ranks tell it, as GPUs and Ranks compares them."
+
+
+def with_job_findings(
+    diagnosis: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], iteration_ns: int
+) -> dict[str, Any]:
+    """A diagnosis with the findings of its job among its own: each behind those that gain as much, and before what is
+    told for information alone. What a finding of the rank is about, too, is told once.
+
+    Args:
+        diagnosis: of a rank.
+        findings: of its job (``queries.job.findings``).
+        iteration_ns: the median iteration of the job, which gains are shares of.
+    """
+    told: list[dict[str, Any]] = list(diagnosis["findings"])
+    rules = {each["rule"] for each in told}
+    for finding in findings:
+        if _SAME.get(finding["rule"]) in rules:
+            continue
+        new = _of_job(finding, iteration_ns)
+        # What is missing from the recording comes before all that is known.
+        places = (at for at, each in enumerate(told) if each["rule"] != "unrecorded_gpu_work")
+        told.insert(next((at for at in places if _order(told[at]) < _order(new)), len(told)), new)
+    return {**diagnosis, "findings": told}
+
+
+def _of_job(finding: Mapping[str, Any], iteration_ns: int) -> dict[str, Any]:
+    gain_ns = finding["gain_ns"]
+    share = gain_ns / iteration_ns if gain_ns and iteration_ns else None
+    gain: dict[str, Any] = dict.fromkeys(("low_ns", "high_ns", "share_low", "share_high", "how"))
+    if gain_ns:
+        # All that computing could hide is the most.
+        least = 0 if finding["rule"] == "exposed_communication" else 1
+        gain = {"low_ns": least * gain_ns, "high_ns": gain_ns, "share_low": least * (share or 0), "share_high": share}
+        gain["how"] = _FROM_ALL
+    untold = "none while another rank is as slow" if gain_ns == 0 else "the ranks' recordings do not tell it"
+    return {
+        "rule": finding["rule"],
+        "heading": finding["title"],
+        "cause": "communication",
+        "title": finding["text"],
+        "action": finding["action"],
+        "severity": "warning" if finding["severity"] > 1 else "advice",
+        "confidence": "medium",
+        "part": None,
+        "time_ns": gain_ns or None,
+        "share": share,
+        "per": "iteration",
+        "gain": {**gain, "cannot_tell": None if gain_ns else untold},
+        "evidence": [],
+        "overlaps_with": [],
+        "link": None,
+        "whole_job": True,
+    }
+
+
+def _order(finding: Mapping[str, Any]) -> tuple[bool, float]:
+    return finding["severity"] != "info", _weight(finding)
 
 
 def _weight(finding: Mapping[str, Any]) -> float:

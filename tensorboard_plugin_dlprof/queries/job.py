@@ -56,7 +56,7 @@ _OF_ITERATION = {
 _TEXTS = frozenset(
     {
         *("database", "name", "host", "gpu_name", "coordinates", "description", "kind", "reason", "cause", "rule"),
-        *("group_kind", "bandwidth_reason", "title", "text", "evidence"),
+        *("group_kind", "bandwidth_reason", "title", "text", "action", "evidence"),
     }
 )
 _REALS = frozenset({"clock_drift", "bus_bandwidth", "peak_bandwidth", "imbalance", "last_fraction", "bandwidth"})

@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from tensorboard_plugin_dlprof.diagnosis.known_waits import without_waits
+from tensorboard_plugin_dlprof.diagnosis.known_waits import with_job_findings, without_waits
 from tensorboard_plugin_dlprof.queries import job
 
 
 def with_known_waits(con: sqlite3.Connection, rank: int, diagnosis: Mapping[str, Any]) -> dict[str, Any]:
-    """The diagnosis of a rank with what its job tells: of the gain of hiding communication, and ``job_findings``.
+    """The diagnosis of a rank with what its job tells: of the gain of hiding communication, and its findings.
 
     Args:
         con: to the database of the job.
@@ -29,7 +29,7 @@ def with_known_waits(con: sqlite3.Connection, rank: int, diagnosis: Mapping[str,
     ]
     waits = _of_iterations(con, rank, positions, len(diagnosis["iterations"])) if diagnosis["marked"] else None
     told = without_waits(diagnosis, wait_fraction(con, rank) if waits is None else waits)
-    return {**told, "job_findings": job.findings(con)}
+    return with_job_findings(told, job.findings(con), job.answer(con)["median_iteration_ns"])
 
 
 def wait_fraction(con: sqlite3.Connection, rank: int) -> float | None:

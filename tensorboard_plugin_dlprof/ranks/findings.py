@@ -50,13 +50,21 @@ def findings_of(
 
 
 def _finding(
-    rule: str, severity: int, title: str, text: str, ranks: Sequence[int], gain_ns: int | None, evidence: dict[str, Any]
+    rule: str,
+    severity: int,
+    title: str,
+    told: tuple[str, str],
+    ranks: Sequence[int],
+    gain_ns: int | None,
+    evidence: dict[str, Any],
 ) -> dict[str, Any]:
+    """The row of a finding; ``told`` is what it says, and what to do."""
     return {
         "rule": rule,
         "severity": severity,
         "title": title,
-        "text": text,
+        "text": told[0],
+        "action": told[1],
         "ranks": ranks_text(sorted(ranks)),
         "gain_ns": gain_ns,
         "evidence": json.dumps(evidence),
@@ -69,9 +77,8 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
             advice = (
                 "Sequence lengths, routing to experts and garbage collection are the usual reasons; make them even."
             )
-            return [
-                _finding("imbalance", 2, "Imbalance moves between ranks", f"{verdict.sentence} {advice}", [], None, {})
-            ]
+            told = (verdict.sentence, advice)
+            return [_finding("imbalance", 2, "Imbalance moves between ranks", told, [], None, {})]
         return []
     first = verdict.suspects[0]
     ranks = [each.rank for each in verdict.suspects]
@@ -79,19 +86,19 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
     evidence = {"own_delay_ns": first.own_delay_ns, "share": first.share, "cause": first.cause, "ratio": first.ratio}
     severity = 3 if first.share >= 2 * thresholds.NAMED_FRACTION else 2
     if verdict.stage is not None:
-        text = f"{verdict.sentence} Move layers from it to the other stages."
-        return [_finding("stage_imbalance", severity, "A pipeline stage is slower", text, ranks, gain, evidence)]
+        told = (verdict.sentence, "Move layers from it to the other stages.")
+        return [_finding("stage_imbalance", severity, "A pipeline stage is slower", told, ranks, gain, evidence)]
     if first.cause == "link":
         advice = "Look at its network or NVLink counters (nvidia-smi nvlink -e, ibstat), and at what shares the link."
-        text = f"{verdict.sentence} {advice}"
-        return [_finding("slow_link", severity, "A link is slow", text, ranks, first.cost_ns, evidence)]
-    text = f"{verdict.sentence} {_ADVICE.get(first.detail, '')}".strip()
+        told = (verdict.sentence, advice)
+        return [_finding("slow_link", severity, "A link is slow", told, ranks, first.cost_ns, evidence)]
+    told = (verdict.sentence, _ADVICE.get(first.detail, ""))
     if verdict.host:
         title = f"Host {verdict.host} is slow"
-        return [_finding("straggler", severity, title, text, ranks, first.cost_ns, evidence)]
+        return [_finding("straggler", severity, title, told, ranks, first.cost_ns, evidence)]
     is_large = first.share >= _STRAGGLER_FRACTION
     title = f"{short_rank_name(facts.job, first.rank)} {'is a straggler' if is_large else 'delays the others a little'}"
-    return [_finding("straggler", severity, title, text, ranks, max(gain, 0), evidence)]
+    return [_finding("straggler", severity, title, told, ranks, max(gain, 0), evidence)]
 
 
 def _exposed(facts: Facts, cells: Mapping[str, Int64s]) -> list[dict[str, Any]]:
@@ -108,15 +115,18 @@ def _exposed(facts: Facts, cells: Mapping[str, Int64s]) -> list[dict[str, Any]]:
     text = (
         f"{percentage(transfer / total)} of the time goes into transfers while nothing is computed; "
         f"{percentage(free / total)} is compute with no communication beside it, which could hide "
-        f"{'them' if free >= transfer else 'a part of them'}. Overlap them: larger buckets for gradients, prefetching "
-        "of parameters, and asynchronous collectives on a stream of their own."
+        f"{'them' if free >= transfer else 'a part of them'}."
+    )
+    advice = (
+        "Overlap them: larger buckets for gradients, prefetching of parameters, and asynchronous collectives on a "
+        "stream of their own."
     )
     evidence = {
         "exposed_transfer_ns": transfer // count,
         "compute_ns": compute // count,
         "overlapped_ns": overlapped // count,
     }
-    return [_finding("exposed_communication", 2, "Communication is not overlapped", text, [], gain, evidence)]
+    return [_finding("exposed_communication", 2, "Communication is not overlapped", (text, advice), [], gain, evidence)]
 
 
 def _small(facts: Facts, cells: Mapping[str, Int64s], stats: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -130,11 +140,11 @@ def _small(facts: Facts, cells: Mapping[str, Int64s], stats: Sequence[Mapping[st
         return []
     text = (
         f"Each rank runs {each:.0f} collectives below 1 MiB in an iteration, which take "
-        f"{percentage(spent / total)} of the time and are bound by latency. Merge them: flatten small tensors, "
-        "coalesce, or raise the bucket size."
+        f"{percentage(spent / total)} of the time and are bound by latency."
     )
+    advice = "Merge them: flatten small tensors, coalesce, or raise the bucket size."
     evidence = {"operations": each, "transfer_ns": spent // max(facts.iterations * len(facts.job.members), 1)}
-    return [_finding("small_collectives", 2, "Many small collectives", text, [], None, evidence)]
+    return [_finding("small_collectives", 2, "Many small collectives", (text, advice), [], None, evidence)]
 
 
 def _experts(stats: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -144,8 +154,9 @@ def _experts(stats: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     worst = max(uneven, key=lambda row: float(row["imbalance"]))
     text = (
         f"In all-to-alls, the rank with most sends {worst['imbalance']:.2g} times the mean: experts or shards are "
-        "unevenly loaded. Balance the router (auxiliary loss, capacity), or place the experts anew."
+        "unevenly loaded."
     )
+    told = (text, "Balance the router (auxiliary loss, capacity), or place the experts anew.")
     return [
-        _finding("expert_imbalance", 1, "Ranks exchange uneven parts", text, [], None, {"ratio": worst["imbalance"]})
+        _finding("expert_imbalance", 1, "Ranks exchange uneven parts", told, [], None, {"ratio": worst["imbalance"]})
     ]

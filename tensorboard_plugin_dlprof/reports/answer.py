@@ -152,7 +152,7 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     if not findings:
         return
     items = "".join(
-        f"<li>{_gain(finding)}<div><strong>{escape(finding['heading'])}</strong>"
+        f"<li>{_gain(finding)}<div>{_head(finding)}"
         f"<div class=faint>{typeset(finding['title'])}</div>"
         f"<div class=action>{with_code(finding['action'])}{_read_more(finding)}</div>"
         f"{_untold(finding['gain'])}{proof(finding, diagnosis['marked'])}</div></li>"
@@ -167,19 +167,11 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
 
 
-def of_job(diagnosis: Diagnosis) -> str:
-    """What the job of a rank tells to change, as GPUs and Ranks has it."""
-    whole = "an iteration" if diagnosis["marked"] else "the recording"
-    items = ""
-    for finding in diagnosis.get("job_findings", ()):
-        most = "up to" if finding["rule"] == "exposed_communication" else "about"
-        gain = f" Could gain {most} {short_duration(finding['gain_ns'])} of {whole}." if finding["gain_ns"] else ""
-        items += f"<li><strong>{escape(finding['title'])}.</strong> {typeset(finding['text'] + gain)}</li>"
-    return (
-        section("Across ranks", "From the recordings of all ranks, as on GPUs and Ranks.", f"<ul>{items}</ul>")
-        if items
-        else ""
-    )
+def _head(finding: Mapping[str, Any]) -> str:
+    """What a finding is called, at the right how sure it is, and whether all ranks tell it, as on Recommendations."""
+    whole = "whole job, " if finding.get("whole_job") else ""
+    sure = f"{whole}confidence {finding['confidence']}"
+    return f"<span class='faint sure'>{sure}</span><strong>{escape(finding['heading'])}</strong>"
 
 
 def _read_more(finding: Mapping[str, Any]) -> str:

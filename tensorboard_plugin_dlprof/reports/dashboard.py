@@ -71,8 +71,6 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
         yield from answer.changes(diagnosis)
     else:
         yield _recommendations(connection, scope)
-    if diagnosis is not None:
-        yield answer.of_job(diagnosis)
     yield groups(connection, scope, unit, "GPU" if on_gpu else "CPU")
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
     if diagnosis is not None and not drawn:

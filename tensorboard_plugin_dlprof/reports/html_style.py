@@ -93,6 +93,7 @@ tbody th { font-weight: normal; } thead th, thead td { white-space: nowrap; }
 .scroll::-webkit-scrollbar-corner { background: none; }
 .scroll thead th { position: sticky; top: 0; background: var(--panel); }
 section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .faint { color: var(--faint); }
+.sure { float: right; margin-left: 12px; }
 .changes { margin: 0; padding: 0; list-style: none; }
 .changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
   border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { height: 6px; margin: 6px 0; }

@@ -108,9 +108,14 @@ def test_the_gain_is_the_same_everywhere_and_follows_the_job(
     assert main(["distributed", str(logs / "run"), "--format", "json"]) == 0
     job = json.loads(capsys.readouterr().out)
     told = job["findings"]
-    assert told == server.get(f"/diagnosis?profile={profile}").json["job_findings"]
-    assert told[0]["rule"] == "straggler"
-    assert f"<strong>{told[0]['title']}.</strong> {told[0]['text']} Could gain about " in text
+    findings = server.get(f"/diagnosis?profile={profile}").json["findings"]
+    assert [each["rule"] for each in told[:2]] == ["straggler", "exposed_communication"]
+    (first,) = (each for each in findings if "whole_job" in each)
+    assert (first["title"], first["action"]) == (told[0]["text"], told[0]["action"]), "each is told once"
+    assert first["gain"]["low_ns"] == first["gain"]["high_ns"] == told[0]["gain_ns"]
+    assert first["share"] == pytest.approx(told[0]["gain_ns"] / job["median_iteration_ns"])
+    assert findings[0] == first, "it gains most"
+    assert f"whole job, confidence medium</span><strong>{first['heading']}</strong>" in text
     transfer = percentage(job["exposed_communication_fraction"] - job["wait_fraction"])
     assert told[1]["text"].startswith(f"{transfer} of the time goes into transfers while nothing is computed; ")
     assert not known[1]

@@ -422,6 +422,8 @@ export interface DiagnosedFinding {
   evidence: DiagnosedEvidence[];
   overlaps_with: string[];
   link: string | null;
+  /** True where the recordings of all ranks tell it, as `dlprof distributed`. */
+  whole_job?: boolean;
 }
 
 /** By how much an iteration would be shorter; null where `cannot_tell` says why. */
@@ -563,7 +565,6 @@ export interface Diagnosis {
   host_bound: boolean;
   headline: string;
   findings: DiagnosedFinding[];
-  job_findings?: JobFinding[];
 }
 
 /** One op on the roofline. */
@@ -987,6 +988,7 @@ export interface JobFinding {
   severity: 1 | 2 | 3;
   title: string;
   text: string;
+  action: string;
   ranks: string;
   gain_ns: number | null;
   evidence: Record<string, unknown>;

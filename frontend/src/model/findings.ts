@@ -8,6 +8,8 @@ import { amongNeighbours, showingOp, type Changes } from "./url_state";
 export const CONFIDENCE =
   "How sure the estimate is. High: measured; medium: modelled from what was measured; low: inferred from a symptom.";
 
+export const WHOLE_JOB = "The recordings of all ranks tell it: see GPUs and Ranks";
+
 /** The server's words for a gain that is none, and known to be, until what limits is mended; empty for others. */
 const noneYet = (gain: Pick<DiagnosedGain, "cannot_tell"> | null): string =>
   /^none while [^:]*/.exec(gain?.cannot_tell ?? "")?.[0] ?? "";

@@ -174,7 +174,7 @@ def _ways(signals: Signals, selected: Bools) -> tuple[str, str]:
         ways = "Overlap more (async_op=True, two halves of the batch by turns), even out what the ranks send each other"
     elif "ops" in signals.recorded and not signals.backward:
         short = int(np.median(duration[selected])) < _SHORT_NS
-        ways = "Split the model over fewer GPUs, or "
+        ways = "Overlap more (asynchronous collectives), split the model over fewer GPUs, or "
         ways += (
             "use collectives made for short messages (symmetric memory)"
             if short and not _of_short_messages(signals, selected)

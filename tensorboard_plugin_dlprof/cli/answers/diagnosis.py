@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from tensorboard_plugin_dlprof.cli.answers.job import JobFinding
 from tensorboard_plugin_dlprof.cli.answers.units import Fraction, Ns
 
 DeviceId = Annotated[str, Meta(description="number of a GPU")]
@@ -198,6 +197,8 @@ class Finding(Struct):
     evidence: list[Evidence]
     overlaps_with: list[str]
     link: str | None
+    whole_job: bool | UnsetType = UNSET
+    """True where the recordings of all ranks tell it, as ``dlprof distributed``."""
 
 
 class Diagnosis(Struct):
@@ -218,4 +219,3 @@ class Diagnosis(Struct):
     host_bound: bool
     headline: str
     findings: list[Finding]
-    job_findings: list[JobFinding] | UnsetType = UNSET

@@ -193,6 +193,7 @@ class JobFinding(Struct):
     severity: Literal[1, 2, 3]
     title: str
     text: str
+    action: str
     ranks: str
     gain_ns: Ns | None
     evidence: dict[str, Any]

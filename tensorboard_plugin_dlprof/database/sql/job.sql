@@ -136,6 +136,7 @@ CREATE TABLE job_findings (
     severity  INTEGER NOT NULL,     -- 3 high, 2 medium, 1 low
     title     TEXT NOT NULL,
     text      TEXT NOT NULL,
+    action    TEXT NOT NULL,        -- what to do; empty: text says it
     ranks     TEXT NOT NULL,        -- concerned, as in job_groups
     gain_ns   INTEGER,              -- about, of an iteration
     evidence  TEXT NOT NULL         -- numbers, as JSON

@@ -11,6 +11,7 @@ import { formatShare } from "../../format/share";
 import { formatDuration, type TimeUnit } from "../../format/time";
 import {
   countedFindings,
+  WHOLE_JOB,
   firstClause,
   firstOf,
   gainTime,
@@ -120,6 +121,11 @@ function Change({ finding, others: ways, letters, unit }: FirstFinding & { lette
           <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": finding.rule }}>
             {heading}
           </ViewLink>
+          {finding.whole_job && (
+            <ViewLink class="more-button" to={{ view: "gpus" }} tip={WHOLE_JOB}>
+              Whole job <Icon name="right" />
+            </ViewLink>
+          )}
           {longest !== undefined && moment !== null && (
             <ViewLink class="more-button" to={moment} tip={`${longest.full}\nOpen this moment in the Timeline`}>
               {momentHead(others.length + 1, isExposed(finding))}: {formatDuration(longest.to - longest.from)}{" "}

@@ -116,7 +116,7 @@ function Findings({ job, marked }: RanksProps) {
   return (
     <section class="findings">
       <h2 class="findings-part">What to Change</h2>
-      {findings.map(({ id, rule, title, text, gain_ns: gain }) => {
+      {findings.map(({ id, rule, title, text, action, gain_ns: gain }) => {
         // All that compute could hide is the most, as the own findings of a rank say.
         const most = rule === "exposed_communication";
         return (
@@ -136,7 +136,7 @@ function Findings({ job, marked }: RanksProps) {
               <header class="finding-head">
                 <h2>{title}</h2>
               </header>
-              <p>{typeset(text.replace(verdict.sentence, "").trim())}</p>
+              <p>{typeset(text === verdict.sentence ? action : `${text} ${action}`)}</p>
               {rule === "straggler" && next !== undefined && (
                 <p class="muted">More once {rankLabel(job, next.rank).toLowerCase()} is faster, too.</p>
               )}

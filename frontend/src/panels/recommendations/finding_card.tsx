@@ -19,6 +19,7 @@ import { formatShare } from "../../format/share";
 import { unitOf, type TimeUnit } from "../../format/time";
 import {
   CONFIDENCE,
+  WHOLE_JOB,
   EVIDENCE_LABELS,
   gainTime,
   isExposed,
@@ -51,7 +52,7 @@ interface FindingCardProps {
 
 /** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
 export function FindingCard({ finding, first, same, firstIteration, manyGpus, marked, unit }: FindingCardProps) {
-  const { rule, heading, confidence, title, gain, evidence } = finding;
+  const { rule, heading, confidence, title, gain, evidence, whole_job: wholeJob } = finding;
   const [open] = useUrlSet("findings.open");
   const shown = open.has(rule);
   const moments = momentsOf(evidence);
@@ -69,7 +70,12 @@ export function FindingCard({ finding, first, same, firstIteration, manyGpus, ma
               overlaps “{other.heading}”
             </span>
           ))}
-          <span class="muted" data-tip={CONFIDENCE}>
+          {wholeJob && (
+            <ViewLink class="link-button" to={{ view: "gpus" }} tip={WHOLE_JOB}>
+              whole job
+            </ViewLink>
+          )}
+          <span class="badge" data-tip={CONFIDENCE}>
             confidence {confidence}
           </span>
         </header>
