@@ -94,7 +94,7 @@ def test_a_choice_of_iterations_that_decides_what_is_true_comes_first(
     assert (told["severity"] != "info") == is_first
     assert (place == 0) == is_first
     if is_first:
-        assert told["title"].endswith(" Over all, blocked is 25.7 % of the time; over typical ones, 0 %.")
+        assert told["title"].endswith(" Over all, “Blocking calls” takes 25.7 % of the time; over typical ones, 0 %.")
         assert told["evidence"][0]["path"] == "ProfilerStep#0"
         assert said(events, tmp_path)["findings"][0]["rule"] != "iteration_range_detector"
 
@@ -114,7 +114,7 @@ def test_steps_that_hold_several_are_told(tmp_path: Path) -> None:
     first, *_ = said(steps([*body, event("cuda_runtime", "cudaFree", 48_000, 40_000)]), tmp_path)["findings"]
     assert (first["rule"], first["severity"]) == ("step_holds_many", "advice")
     assert "holds 9 steps of the optimizer" in first["title"]
-    assert first["title"].endswith("blocked is 40.0 % of the time in it, 0 % in a typical step.")
+    assert first["title"].endswith("“Blocking calls” takes 40.0 % of the time in it, 0 % in a typical step.")
 
 
 def test_steps_that_hold_several_batches_of_inference_are_told(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, diagnose
 from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, without_version
 from tensorboard_plugin_dlprof.diagnosis.headline import how_to_record_kernels
-from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES, Part
 from tensorboard_plugin_dlprof.diagnosis.places import NO_MARKS
 from tensorboard_plugin_dlprof.diagnosis.windows import said
 from tensorboard_plugin_dlprof.units import percentage, short_duration
@@ -72,7 +72,11 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
     wall = diagnosis.wall_ns.tolist()
     typical = sorted(set(diagnosis.typical.selected).intersection(diagnosis.selected))
     change = _change(diagnosis, diagnosis, typical) if counted and typical else None
-    how = " Over all, {part} is {with_fraction} of the time; over typical ones, {without_fraction}." if change else ""
+    how = (
+        " Over all, “{part}” takes {with_fraction} of the time; over typical ones, {without_fraction}."
+        if change
+        else ""
+    )
     return Finding(
         "iteration_range_detector",
         Severity.ADVICE if change else Severity.INFO,
@@ -119,7 +123,7 @@ def _change(diagnosis: Diagnosis, other: Diagnosis, windows: Sequence[int]) -> d
     if most < thresholds.DECIDES_FRACTION:
         return None
     return {
-        "part": part.label.replace("_", " "),
+        "part": NAMES[part.label].format(unit=diagnosis.matrix_unit),
         "with_fraction": with_fraction,
         "without_fraction": without_fraction,
     }
@@ -149,7 +153,7 @@ def step_holds_many(signals: Signals) -> Finding | None:
         "iterations",
         "Each {mark} holds {steps} steps of the optimizer: times per iteration are those of {steps} steps"
         + (
-            " and of what is not like them: {part} is {with_fraction} of the time in it, {without_fraction} in a "
+            " and of what is not like them: “{part}” takes {with_fraction} of the time in it, {without_fraction} in a "
             "typical step."
             if change
             else "."
