@@ -78,6 +78,11 @@ class Comparison(msgspec.Struct):
     """Chosen by the user in place of ``FLOORS``."""
 
     @property
+    def tells_times(self) -> bool:
+        """Whether times are told: not of two memory snapshots, nor of others without iterations and GPU work."""
+        return self.per == "iteration" or bool(self.a.ops or self.b.ops)
+
+    @property
     def is_of_means(self) -> bool:
         """Whether ``a_ns`` or ``b_ns`` is a mean of several iterations."""
         return self.per == "iteration" and max(self.a.iterations, self.b.iterations) > 1

@@ -172,7 +172,7 @@ def _undecided(comparison: Comparison) -> str:
         )
         kernels = _kernels_the_other_way(comparison)
         return f"Cannot tell: {kernels and f'{kernels}, but '}{same}."
-    if not comparison.a.ops and not comparison.b.ops:
+    if not comparison.tells_times:
         return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
         return f"Cannot tell: {_recorded(comparison)}."
@@ -376,7 +376,9 @@ def _measured(comparison: Comparison) -> Iterator[str]:
         yield f"{comparison.matrix_unit}s {least}{share(tensor.a)} -> {share(tensor.b)} of kernel time"
     for name, label in (("gpu_utilization", "GPU utilization"), ("memory_peak", "peak memory")):
         measure = comparison.measures[name]
-        if measure.a is not None and measure.b is not None:
+        # Of memory alone, the headline tells it.
+        is_told = name == "memory_peak" and not comparison.tells_times
+        if measure.a is not None and measure.b is not None and not is_told:
             shown = size if name == "memory_peak" else share
             yield f"{label} {of_both(shown(measure.a), shown(measure.b))}"
     for name, label in (("samples_per_s", "samples/s"), ("tokens_per_s", "tokens/s")):

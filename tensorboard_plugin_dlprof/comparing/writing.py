@@ -45,8 +45,8 @@ def text(pairs: Pairs, top: int) -> str:
         lines += textwrap.wrap(verdict_of(comparison).sentence, _COLUMNS)
         for sentence in comparison.comparability:
             lines += textwrap.wrap(sentence, _COLUMNS, initial_indent="- ", subsequent_indent="  ")
-        lines += ["", _title(comparison), *_text_rows(comparison, top)]
-        lines += _more(comparison, top)
+        if comparison.tells_times:
+            lines += ["", _title(comparison), *_text_rows(comparison, top), *_more(comparison, top)]
         if comparison.replacements:
             lines += ["", "Kernels replaced"]
             for one in comparison.replacements[:_KERNELS]:
@@ -70,10 +70,11 @@ def markdown(pairs: Pairs, top: int) -> str:
         lines = [f"**{_plain(verdict.headline)}** {_plain(verdict.more)}".strip(), ""]
         lines += [f"- A: {_plain(_side(comparison.a))}", f"- B: {_plain(_side(comparison.b))}"]
         lines += [f"- {_plain(sentence)}" for sentence in comparison.comparability]
-        headings, rows = _table(comparison, top)
-        lines += ["", _plain(_title(comparison)), "", f"| {' | '.join(headings)} |", "|--:|--:|--:|--:|---|--:|"]
-        lines += [f"| {' | '.join(map(_plain, cells))} |" for _, cells in rows]
-        lines += ["", *map(_plain, _more(comparison, top))]
+        if comparison.tells_times:
+            headings, rows = _table(comparison, top)
+            lines += ["", _plain(_title(comparison)), "", f"| {' | '.join(headings)} |", "|--:|--:|--:|--:|---|--:|"]
+            lines += [f"| {' | '.join(map(_plain, cells))} |" for _, cells in rows]
+            lines += ["", *map(_plain, _more(comparison, top))]
         for by, held in _held_lists(comparison):
             lines += ["", f"| Change | A | B | Memory at the peak by {by} |", "|--:|--:|--:|---|"]
             lines += [f"| {' | '.join(map(_plain, _held_cells(row)))} |" for row in held]
@@ -96,9 +97,10 @@ def html(pairs: Pairs, top: int) -> str:
         body.append(f"<h1>{_typeset(verdict.headline)}</h1><p>{_typeset(verdict.more)}</p>")
         facts = [f"A: {_side(comparison.a)}", f"B: {_side(comparison.b)}", *comparison.comparability]
         body.append("<ul>" + "".join(f"<li>{_typeset(fact)}</li>" for fact in facts) + "</ul>")
-        body.append(f"<h2>{_typeset(_title(comparison))}</h2>")
-        body.append(_html_table(*_table(comparison, top)))
-        body += [f"<p>{_safe(line)}</p>" for line in _more(comparison, top) if line]
+        if comparison.tells_times:
+            body.append(f"<h2>{_typeset(_title(comparison))}</h2>")
+            body.append(_html_table(*_table(comparison, top)))
+            body += [f"<p>{_safe(line)}</p>" for line in _more(comparison, top) if line]
         if comparison.replacements:
             body.append("<h2>Kernels replaced</h2>")
             body.append(_html_table(*_replaced(comparison, top)))

@@ -110,6 +110,7 @@ def test_what_holds_memory_adds_up_to_the_peaks() -> None:
     for write in (text, markdown, html):
         written = write([(comparison, [])], 5)
         assert "activation" in written
+        assert ("Overlap and boundaries" in written, "Peak memory" in written) == (False, False)
         assert "Who allocated what A and B held at the peak was not recorded." in written
     assert data["memory_by_op"] == []
     before_categories = recording([], memory_peak_bytes=9)
