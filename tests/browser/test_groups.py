@@ -315,9 +315,14 @@ def test_a_group_alone(opened: Page) -> None:
     label = shown(opened).nth(1).locator(".tree-label")
     path = label.get_attribute("data-tip") or ""
     label.click()
+    headings = opened.locator(".tree-table thead th").all_inner_texts()
+    share = row(opened, path).get_by_role("gridcell").nth(headings.index("Share"))
+    of_the_whole = share.inner_text()
     opened.get_by_role("button", name="Show alone").click()
     expect(row(opened, "/")).to_have_count(0)
     expect(row(opened, path)).to_be_visible()
+    expect(share).to_have_text(of_the_whole)
+    expect(opened.get_by_role("heading", level=2).first).to_contain_text("In ")
     opened.get_by_role("button", name="Whole model").click()
     expect(row(opened, "/")).to_be_visible()
 

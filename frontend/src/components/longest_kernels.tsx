@@ -6,7 +6,7 @@ import { unitOf } from "../format/time";
 import { scopeKey, useScope } from "../frame/scope";
 import { numberOf } from "../frame/use_row";
 import { useQuery } from "../frame/use_query";
-import { beginningsApart, shortKernelName } from "../model/kernel_name";
+import { beginningsApart, shortKernelName, wordsApart } from "../model/kernel_name";
 import { shortUnit } from "../model/resources";
 import { PlainHead, atRight } from "./plain_head";
 import { TimeIn, YesNo } from "./value";
@@ -39,7 +39,9 @@ export function LongestKernels({ table, links, most, perIteration = false }: Lon
     return <p class="muted">Loading its kernels …</p>;
   if (data.total === 0) return <p class="muted">Its kernels were not recorded.</p>;
   const unit = unitOf(data.rows.map((row) => numberOf(row, "gpu_time_ns")));
-  const apart = beginningsApart(data.rows.map((row) => shortKernelName(String(row.name))));
+  const names = data.rows.map((row) => String(row.name));
+  const apart = beginningsApart(names.map(shortKernelName));
+  const words = wordsApart(names);
   return (
     <>
       <h3>
@@ -58,7 +60,7 @@ export function LongestKernels({ table, links, most, perIteration = false }: Lon
           {data.rows.map((row) => (
             <tr key={String(row.name)}>
               <td class="kernel-name" data-tip={String(row.name)}>
-                {apart.get(shortKernelName(String(row.name)))}
+                {apart.get(shortKernelName(String(row.name)))} <span class="muted">{words.get(String(row.name))}</span>
               </td>
               <td class="middle">
                 <YesNo value={row.using_tensor_cores === null ? null : Boolean(row.using_tensor_cores)} />

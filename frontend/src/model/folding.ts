@@ -32,3 +32,25 @@ export function foldedName(names: readonly string[]): string {
     return here.every((number) => number === here[0]) ? digits : span(here);
   });
 }
+
+/** Fewer letters of a name tell nothing. */
+const FEWEST = 4;
+
+/**
+ * A name in so many letters: of a path its last part as far as it fits, `T5Enc…/T5Stack`; the numbers at the end are kept whole,
+ * `T5Blo…[1..23] ×23`. Else it is cut in the middle: siblings begin alike, and their ends tell them apart.
+ */
+export function shortened(name: string, letters: number): string {
+  if (name.length <= letters) return name;
+  const last = name.slice(Math.max(name.lastIndexOf("/"), 0));
+  if (last.length < name.length && last.length > letters - 1 - FEWEST) return shortened(last.slice(1), letters);
+  const numbers = /(?:\[[^[\]]+\])?(?: ×\d+)?$/.exec(name)?.[0] ?? "";
+  const kept =
+    last.length < name.length
+      ? last
+      : numbers !== "" && numbers.length < letters - FEWEST
+        ? numbers
+        : name.slice(-Math.floor((letters - 1) / 2));
+  // Half a range of numbers would be read as another one.
+  return `${name.slice(0, Math.max(letters - 1 - kept.length, 1)).replace(/\[[^\]]*$/, "")}…${kept}`;
+}

@@ -102,15 +102,19 @@ function spread(
 ): number {
   const levels = Math.max(1, ...nodes.map(({ row }) => row.depth), ...rests.map(({ of }) => of.depth + 1));
   const gaps = Math.max(levels - 1, 1);
-  const more = Array.from({ length: levels }, () => 0);
-  for (const { row } of nodes)
-    more[row.depth - 1] = Math.max(more[row.depth - 1] ?? 0, Math.min(wanted(row), NODE.widest) - NODE.narrowest);
+  const widest = Array.from({ length: levels }, () => 0);
+  const widen = (level: number, to: number): void => {
+    widest[level] = Math.max(widest[level] ?? 0, to);
+  };
+  for (const { row } of nodes) widen(row.depth - 1, Math.min(wanted(row), NODE.widest));
+  for (const { of } of rests) widen(of.depth, NODE.narrowest);
+  const least = widest.map((each) => Math.min(each, NODE.narrowest));
+  const sumOf = (some: readonly number[]): number => some.reduce((all, each) => all + each, 0);
   // What names take beyond the narrowest shrinks where all of it does not fit, drawn as small as can be read.
-  const sum = more.reduce((all, each) => all + each, 0);
-  const fits = room / LEGIBLE - gaps * GAP.least - levels * NODE.narrowest;
-  const part = Math.min(Math.max(fits / Math.max(sum, 1), 0), 1);
-  const widths = more.map((each) => Math.floor(NODE.narrowest + part * each));
-  const taken = widths.reduce((all, each) => all + each, 0);
+  const fits = room / LEGIBLE - gaps * GAP.least - sumOf(least);
+  const part = Math.min(Math.max(fits / Math.max(sumOf(widest) - sumOf(least), 1), 0), 1);
+  const widths = widest.map((each, level) => Math.floor((least[level] ?? 0) * (1 - part) + part * each));
+  const taken = sumOf(widths);
   const gap = Math.min(Math.max(Math.floor((room - taken) / gaps), GAP.least), GAP.most);
   const lefts = widths.map((_, level) => widths.slice(0, level).reduce((all, each) => all + each + gap, 0));
   const put = (box: GraphNode | GraphRest, level: number): void => {

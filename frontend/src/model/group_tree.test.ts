@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { foldedName, splitNumber } from "./folding";
+import { foldedName, shortened, splitNumber } from "./folding";
 import { buildTree, keep, linksOf, pathOf, Rows, type RowOptions } from "./group_tree";
 import { rowLabel, shownPath } from "./tree_row";
 import { chainOf, deepestOf, limitedNs, mayBeMoreTime, sorted, tensorCoreShare } from "./tree_values";
@@ -299,4 +299,15 @@ it("finds the number that tells siblings apart where their names are cut", () =>
     { head: "", number: "0" },
     { head: "/", number: "" },
   ]);
+});
+
+it.each([
+  ["T5Stack", 7, "T5Stack"],
+  ["T5EncoderModel/T5Stack", 16, "T5Encod…/T5Stack"],
+  ["OptimizedModule/DiffusionWrapper", 14, "Diffusi…rapper"],
+  ["Linear[0..3]/linear ×92", 21, "Linear…/linear ×92"],
+  ["T5Block[1..23] ×23", 17, "T5Blo…[1..23] ×23"],
+  ["Sequential[0..3]", 12, "Seque…[0..3]"],
+])("shortens %s before its last part and its numbers", (name, letters, short) => {
+  expect(shortened(name, letters)).toBe(short);
 });

@@ -79,6 +79,9 @@ export const withoutKernels = (unit: string, communicates: boolean): Colouring =
 const shareOfKernels = (row: TreeRow, ns: number): number | null =>
   row.values.kernel_time_ns > 0 ? ns / row.values.kernel_time_ns : null;
 
+/** Of the kernel time of a row that has some on matrix units. */
+export const coreStep = (share: number): Step => (share <= 0.5 ? "mid" : "high");
+
 /** By what boxes can be coloured; what is not known of any op of this model is left out. */
 export function colourings(
   unit: string,
@@ -100,7 +103,7 @@ export function colourings(
         if (mostlyCommunicates(row)) return "communication";
         const share = tensorCoreShare(row);
         if (share === null || (share === 0 && mayBeMoreOps(row))) return "none";
-        return share === 0 ? "keptOff" : share <= 0.5 ? "mid" : "high";
+        return share === 0 ? "keptOff" : coreStep(share);
       },
     },
     ...(rated

@@ -148,17 +148,18 @@ export function deepestOf(rows: Rows): number {
 /** Of the time of all: what takes less is not opened unasked, and a drawing gathers it. */
 export const SMALL = 0.01;
 
-/** What is opened unasked: how many lines there may be, down to which level, and whether an opened row keeps a line of its own. */
+/** What is opened unasked: how many lines there may be, down to which level, whether an opened row keeps a line of its own, and the least share of the time. */
 export interface Screen {
   lines: number;
   levels: number;
   perRow: boolean;
+  least?: number;
 }
 
 /**
  * The keys of rows that are open at first: always the one with most time next, until one would fill more lines; none deeper; at least one level, and what takes more than a third of the time, however many rows that has.
  */
-export function openedFirst(rows: Rows, { lines, levels, perRow }: Screen): ReadonlySet<string> {
+export function openedFirst(rows: Rows, { lines, levels, perRow, least = SMALL }: Screen): ReadonlySet<string> {
   const { by, whole } = timeOf(rows.roots);
   const waiting = rows.roots.filter(({ expandable }) => expandable);
   const opened = new Set<string>();
@@ -166,9 +167,8 @@ export function openedFirst(rows: Rows, { lines, levels, perRow }: Screen): Read
   while (waiting.length > 0) {
     const next = waiting.reduce((best, row) => (row.values[by] > best.values[by] ? row : best));
     waiting.splice(waiting.indexOf(next), 1);
-    const isSmall = next.values[by] < SMALL * whole && next.parent !== null;
-    if (isSmall) break;
-    if (next.depth >= levels) continue;
+    const isSmall = next.values[by] < least * whole && next.parent !== null;
+    if (isSmall || next.depth >= levels) break;
     const below = rows.below(next);
     const large = below.filter(({ values }) => values[by] >= SMALL * whole);
     const more = perRow ? below.length : large.length - 1;

@@ -53,7 +53,7 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
                 <g
                   key={row.key}
                   class={`icicle-box shade-${colouring.of(row)}${open ? " open" : ""}${row === selected ? " selected" : ""}`}
-                  data-tip={tipOf(row, by, whole, matrixUnit)}
+                  data-tip={tipOf(row, by, tree.whole(by), matrixUnit)}
                   onClick={() => tree.select(row)}
                 >
                   <rect x={x + 0.5} y={y + 0.5} width={Math.max(wide - 1, 1)} height={Math.max(tall - 1, 1)} rx="2" />

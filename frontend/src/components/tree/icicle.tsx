@@ -46,7 +46,7 @@ export function Icicle({ tree, matrixUnit, colouring, tip }: IcicleProps) {
     [rows, by, width],
   );
   const keep = useCached([boxes, width, matrixUnit, colouring.label]);
-  const wordsOf = (row: TreeRow): string => tip?.(row) ?? tipOf(row, by, whole, matrixUnit);
+  const wordsOf = (row: TreeRow): string => tip?.(row) ?? tipOf(row, by, tree.whole(by), matrixUnit);
   const chain = new Set(chainOf(selected));
   const deepest = [...boxes, ...rests].reduce((most, { depth }) => Math.max(most, depth), 0);
   const height = (deepest + 1) * ROW + 2;
@@ -101,7 +101,7 @@ export function Icicle({ tree, matrixUnit, colouring, tip }: IcicleProps) {
                 y={rest.depth * ROW + 1}
                 width={rest.width * width}
                 height={ROW - 1}
-                data-tip={`${formatCounted(rest.count, "more group or op", "more groups and ops")}, each too short for a box\n${by === "gpu_time_ns" ? "GPU" : "CPU"} time ${readableAndExact(rest.sum)}, ${formatShare(shareOf(rest.sum, whole))} of the whole`}
+                data-tip={`${formatCounted(rest.count, "more group or op", "more groups and ops")}, each too short for a box\n${by === "gpu_time_ns" ? "GPU" : "CPU"} time ${readableAndExact(rest.sum)}, ${formatShare(shareOf(rest.sum, tree.whole(by)))} of the whole`}
               />
             ))}
             {boxes[at] !== undefined && (

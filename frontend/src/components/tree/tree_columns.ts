@@ -120,8 +120,8 @@ export const columnsFor = (
     }),
     ...withGpu({
       key: "gpu_idle_ns",
-      label: "GPU Idle",
-      about: "Time within the calls' work on the GPU in which none of it was running.",
+      label: "Gaps within Calls",
+      about: "GPU Idle, as DLProf calls it: time within the calls' work on the GPU in which none of it was running.",
       tier: 2,
     }),
   ];

@@ -276,7 +276,7 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
                       role="gridcell"
                       key={key}
                       class={key === "limited" ? "" : key === "share" ? "right bar-cell bar-plain" : "right bar-cell"}
-                      style={{ "--bar": barOf(row, key, total(totalled(key))) }}
+                      style={{ "--bar": barOf(row, key, tree.whole(totalled(key))) }}
                     >
                       <ValueCell
                         row={row}
@@ -284,7 +284,7 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
                         label={label}
                         matrixUnit={matrixUnit}
                         unit={unitOf(key)}
-                        total={total(totalled(key))}
+                        total={tree.whole(totalled(key))}
                         change={compared?.(row) ?? (changes === null ? null : changeOf(changes, tree.rows.tree, row))}
                       />
                     </td>

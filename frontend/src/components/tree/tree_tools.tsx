@@ -7,7 +7,7 @@ const FILTER_HELP =
   "Any part of a path, or a pattern: * stands for anything within one level, ** for any number of levels.\n/ResNet/*/conv2d   **/attention/**   *[0]*";
 
 export function TreeTools({ tree }: { tree: GroupTree }) {
-  const { level, deepest, filter, root } = tree;
+  const { level, deepest, filter } = tree;
   return (
     <>
       <div class="search tree-filter">
@@ -51,16 +51,19 @@ export function TreeTools({ tree }: { tree: GroupTree }) {
         <input type="checkbox" checked={tree.fold} onChange={(event) => tree.setFold(event.currentTarget.checked)} />
         Collapse repeated
       </label>
-      {root !== "" && (
-        <button
-          type="button"
-          class="button"
-          data-tip={`Only ${root} is shown`}
-          onClick={() => tree.change({ root: null, level: null, toggled: null })}
-        >
-          <Icon name="close" /> Whole model
-        </button>
-      )}
     </>
   );
 }
+
+/** Beside what is shown of a group alone. */
+export const WholeModel = ({ tree: { root, change } }: { tree: GroupTree }) =>
+  root === "" ? null : (
+    <button
+      type="button"
+      class="button"
+      data-tip={`Only ${root} is shown`}
+      onClick={() => change({ root: null, level: null, toggled: null })}
+    >
+      <Icon name="close" /> Whole model
+    </button>
+  );

@@ -9,7 +9,7 @@ import { useCauses } from "../../frame/use_causes";
 import { useQuery, type Query } from "../../frame/use_query";
 import { buildTree, keep, Rows } from "../../model/group_tree";
 import type { TreeRow } from "../../model/tree_row";
-import { deepestOf, openedFirst, type Screen } from "../../model/tree_values";
+import { deepestOf, openedFirst, type Measure, type Screen } from "../../model/tree_values";
 import { pathMatcher } from "../../model/path_filter";
 import { shortHash } from "../../model/short_hash";
 
@@ -21,6 +21,8 @@ export interface GroupTree {
   unordered: Rows;
   /** The same, folded and not filtered: what sentences say depends on neither. */
   folded: Rows;
+  /** Of the whole model, also where a group is shown alone. */
+  whole: (measure: Measure) => number;
   /** Nodes of the profile that were not sent. */
   leftOut: number;
   /** Ops without GPU time, and whether the user wants them shown; null where that is no choice. */
@@ -52,6 +54,9 @@ export interface GroupTree {
 const timelessOps = ({ op_id: ops, gpu_time_ns: times }: GroupsResponse["nodes"]): number =>
   ops.filter((op, node) => op !== null && (times[node] ?? 0) === 0).length;
 
+const wholeOf = ({ nodes }: GroupsResponse, measure: Measure): number =>
+  nodes.parent.reduce((sum, parent, node) => sum + (parent < 0 ? (nodes[measure][node] ?? 0) : 0), 0);
+
 const hashOfSmall = (key: string): string => shortHash(`small ${key}`);
 
 /** With the name under which the state is kept in the URL, and what may be open at first: the same object every time. */
@@ -64,18 +69,23 @@ export function useGroupTree(
 } {
   const scope = useScope();
   const root = useUrl()[`${name}.root`] ?? "";
-  const query = useQuery(scopeKey(scope, root), (signal) => fetchGroups(scope, root, MOST_NODES, signal));
+  const all = useQuery(scopeKey(scope), (signal) => fetchGroups(scope, "", MOST_NODES, signal));
+  const part = useQuery(root === "" ? null : scopeKey(scope, root), (signal) =>
+    fetchGroups(scope, root, MOST_NODES, signal),
+  );
+  const query = root === "" ? all : { ...part, data: part.data ?? all.data, error: part.error ?? all.error };
   const { data, reload } = query;
   useCauses(data !== null && data.causes === null, reload);
-  return { tree: useTree(name, screen, data, scope.iterations / scope.summed), query };
+  return { tree: useTree(name, screen, data, scope.iterations / scope.summed, all.data), query };
 }
 
-/** The same of groups that are known: by how many iterations their times are divided. */
+/** The same of groups that are known, which may be a part of `all`: by how many iterations their times are divided. */
 export function useTree(
   name: string,
   screen: Screen,
   data: GroupsResponse | null,
   dividedBy: number,
+  all: GroupsResponse | null = data,
 ): GroupTree | null {
   const url = useUrl();
   const root = url[`${name}.root`] ?? "";
@@ -88,16 +98,16 @@ export function useTree(
     () => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [], dividedBy)),
     [data, dividedBy],
   );
-  const all = useMemo(() => {
+  const made = useMemo(() => {
     if (tree === null) return null;
     const visible = filter.trim() === "" ? null : keep(tree, pathMatcher(filter));
     return new Rows(tree, { sort: "", fold, visible: visible });
   }, [tree, filter, fold]);
   // What is looked for or selected is shown, whether it takes time or not.
-  const selected = all?.find(url[`${name}.row`] ?? "") ?? null;
+  const selected = made?.find(url[`${name}.row`] ?? "") ?? null;
   const isChoice = hasGpuTime && filter.trim() === "" && (selected === null || selected.values.gpu_time_ns > 0);
   const showsAll = url[`${name}.all`] === "yes" || !isChoice;
-  const unordered = useMemo(() => all?.leavingOut(showsAll ? null : "gpu_time_ns") ?? null, [all, showsAll]);
+  const unordered = useMemo(() => made?.leavingOut(showsAll ? null : "gpu_time_ns") ?? null, [made, showsAll]);
   const timeless = useMemo(() => (tree === null ? 0 : timelessOps(tree.nodes)), [tree]);
   const rows = useMemo(() => unordered?.inOrder(sort) ?? null, [unordered, sort]);
   const folded = useMemo(
@@ -124,7 +134,7 @@ export function useTree(
       toggled.has(shortHash(row.key));
   }, [rows, level, first, hashes]);
 
-  if (unordered === null || folded === null || rows === null || data === null) return null;
+  if (unordered === null || folded === null || rows === null || data === null || all === null) return null;
 
   const change = (values: Readonly<Record<string, string | null>>): void =>
     navigate(Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value])));
@@ -139,6 +149,7 @@ export function useTree(
     rows,
     unordered,
     folded,
+    whole: (measure) => wholeOf(all, measure) / dividedBy,
     leftOut: data.left_out,
     missing: data.missing,
     timeless: isChoice && timeless > 0 ? { ops: timeless, shown: showsAll } : null,

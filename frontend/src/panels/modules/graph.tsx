@@ -7,7 +7,7 @@ import { Icon } from "../../components/icon";
 import { ErrorBox, Loading } from "../../components/message";
 import { SumNote } from "../../components/sum_note";
 import { ExportMenu } from "../../components/table/export_menu";
-import { TreeTools } from "../../components/tree/tree_tools";
+import { TreeTools, WholeModel } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
@@ -30,6 +30,7 @@ import {
   type GraphNode,
   type Place,
 } from "../../model/graph_layout";
+import { shareOf } from "../../format/share";
 import { shortUnit } from "../../model/resources";
 import { NodeBox, NodePatterns, nodeWidth, RestBox } from "./node_box";
 import { NodePane } from "./node_pane";
@@ -38,7 +39,7 @@ import { WasteNote } from "./waste_note";
 import { useOneStop } from "../../components/walking";
 
 /** Boxes below one another that can be read at once, and levels: with more, the first view would not hold all of it. */
-const SCREEN = { lines: 10, levels: 4, perRow: false };
+const SCREEN = { lines: 10, levels: 5, perRow: false, least: 0.05 };
 
 const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
 
@@ -76,6 +77,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
               <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} full={width} />
             )}
             <Legend
+              tree={tree}
               matrixUnit={matrixUnit}
               onGpu={onGpu}
               unknown={[nodes.eligible_ops, ...(onGpu ? [nodes.using_ops] : [])].some((of) => of.includes(null))}
@@ -92,6 +94,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
 }
 
 interface LegendProps {
+  tree: GroupTree;
   matrixUnit: string;
   onGpu: boolean;
   /** Whether there are nodes of which it is not known. */
@@ -99,14 +102,24 @@ interface LegendProps {
   communicating: boolean;
 }
 
-function Legend({ matrixUnit, onGpu, unknown, communicating }: LegendProps) {
+function Legend({ tree, matrixUnit, onGpu, unknown, communicating }: LegendProps) {
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
+      {tree.root !== "" && (
+        <li>
+          <WholeModel tree={tree} />
+        </li>
+      )}
       {(
         [
-          ...(onGpu ? ([["using", `at least one op uses ${matrixUnit}s`]] as const) : []),
+          ...(onGpu
+            ? ([
+                ["using shade-mid", `to 50 % of kernel time on ${matrixUnit}s`],
+                ["using shade-high", "over 50 %"],
+              ] as const)
+            : []),
           onGpu
-            ? (["not_using", `eligible for ${matrixUnit}s, none uses them`] as const)
+            ? (["not_using", "eligible, none uses them"] as const)
             : (["eligible", `eligible for ${matrixUnit}s, no kernels were recorded`] as const),
           ["not_eligible", "not eligible"],
           ...(unknown ? ([["not_known", "not known"]] as const) : []),
@@ -338,7 +351,7 @@ function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
               focused={node === focused}
               chained={chain.has(node.row)}
               scale={place.scale}
-              share={time > 0 ? node.row.values[by] / time : 0}
+              share={shareOf(node.row.values[by], tree.whole(by)) ?? 0}
               onSelect={() => {
                 setFocus(null);
                 tree.select(node.row);

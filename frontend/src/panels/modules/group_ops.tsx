@@ -13,7 +13,7 @@ import { SumNote } from "../../components/sum_note";
 import { Icicle } from "../../components/tree/icicle";
 import { ShadeLegend } from "../../components/tree/shade_legend";
 import { TreeTable } from "../../components/tree/tree_table";
-import { TreeTools } from "../../components/tree/tree_tools";
+import { TreeTools, WholeModel } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
@@ -82,6 +82,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
           {tree.rows.roots.length > 0 && colouring !== undefined && (
             <div class="icicle">
               <div class="icicle-head">
+                <WholeModel tree={tree} />
                 {scope.onGpu && (
                   <Choice
                     label="Colour"

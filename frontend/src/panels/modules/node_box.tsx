@@ -11,6 +11,8 @@ import {
   type GraphNode,
   type GraphRest,
 } from "../../model/graph_layout";
+import { shortened } from "../../model/folding";
+import { coreStep } from "../../model/shades";
 import { countedLabel, partTip, shownPath, type TreeRow } from "../../model/tree_row";
 import { knownOf, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
 
@@ -79,13 +81,7 @@ export const nodeWidth = (row: TreeRow, core: string, onGpu: boolean): number =>
 const lettersFor = (text: string, room: number): number =>
   Math.min(Math.max(Math.floor((text.length * room) / textWidth(text)), 3), text.length);
 
-/** Cut in the middle: siblings begin alike, and their ends tell them apart. */
-function shortened(text: string, room: number): string {
-  const letters = lettersFor(text, room);
-  if (letters === text.length) return text;
-  const end = Math.floor((letters - 1) / 2);
-  return `${text.slice(0, letters - 1 - end)}…${text.slice(-end)}`;
-}
+const shortenedTo = (text: string, room: number): string => shortened(text, lettersFor(text, room));
 
 /** Cut at its end: the time comes first. */
 function begun(text: string, room: number): string {
@@ -97,6 +93,8 @@ export function NodeBox(props: NodeBoxProps) {
   const { node, core, onGpu, selected, focused, chained, share, scale, onSelect, onToggle } = props;
   const { row, x, y, width, open } = node;
   const words = compatibilityText(row, core, onGpu);
+  const of = compatibilityOf(row, onGpu);
+  const kind = of === "using" ? `using shade-${coreStep(tensorCoreShare(row) ?? 0)}` : of;
   const time = timeOf(row, onGpu);
   const room = width - BESIDE;
   // Drawn small, a name alone is read.
@@ -110,22 +108,22 @@ export function NodeBox(props: NodeBoxProps) {
     >
       <rect class="node-box" width={width} height={NODE.height} rx="6" />
       <rect
-        class={`node-fill ${compatibilityOf(row, onGpu)}`}
+        class={`node-fill ${kind}`}
         x="1"
         y="1"
         width={Math.max(share * (width - 2), 0)}
         height={NODE.height - 2}
         rx="5"
       />
-      <rect class={`node-mark ${compatibilityOf(row, onGpu)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
+      <rect class={`node-mark ${kind}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
       {scale < LEGIBLE ? (
         <text class="node-name" x="18" y={NODE.height / 2 + 0.35 * large} style={{ fontSize: `${large}px` }}>
-          {shortened(countedLabel(row), room / (FONT.name * (large / NAME_PX)))}
+          {shortenedTo(countedLabel(row), room / (FONT.name * (large / NAME_PX)))}
         </text>
       ) : (
         <>
           <text class="node-name" x="18" y="17">
-            {shortened(countedLabel(row), room / FONT.name)}
+            {shortenedTo(countedLabel(row), room / FONT.name)}
           </text>
           <text class="node-words" x="18" y="33">
             {begun(wordsOf(row, core, onGpu), room / FONT.words)}

@@ -132,7 +132,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
           [`Using ${unit}s`, formatCount(known("using_ops"))],
           ["CPU time", <Duration ns={known("cpu_time_ns")} />],
           ["CPU overhead", <Duration ns={known("cpu_overhead_ns")} />],
-          ["GPU idle", <Duration ns={known("gpu_idle_ns")} />],
+          ["Gaps within calls", <Duration ns={known("gpu_idle_ns")} />],
         ]}
       />
       {links?.op !== undefined ? (

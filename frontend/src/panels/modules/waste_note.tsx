@@ -14,7 +14,7 @@ import { useScope } from "../../frame/scope";
 import { causeAbout, isUntold } from "../../model/causes";
 import { gainTime, wholeOf } from "../../model/findings";
 import { pathOf } from "../../model/group_tree";
-import type { RowCause, TreeRow } from "../../model/tree_row";
+import { rowLabel, type RowCause, type TreeRow } from "../../model/tree_row";
 import { iterationGain } from "../../model/iteration_gain";
 import { cutLabel } from "../../model/kernel_name";
 import { boundInWords, boundOf, mainBoundInWords } from "../../model/shades";
@@ -114,6 +114,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       {...stop}
     >
       <h2>
+        {tree.root !== "" && <>In {folded.roots.map(rowLabel).join(", ")}, </>}
         <Place row={named} tree={tree} />{" "}
         {gains === named ? (
           <>could gain most: {gain(named)}</>
