@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from html import escape
 
 from tensorboard_plugin_dlprof.queries import summary as queries
-from tensorboard_plugin_dlprof.queries.memory import highest_peak
+from tensorboard_plugin_dlprof.queries.memory import known_peak
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import gpu_names, matrix_unit, system_facts
 from tensorboard_plugin_dlprof.queries.throughput import throughput
@@ -84,7 +84,7 @@ def summary(connection: sqlite3.Connection, scope: Scope) -> Summary:
     times = queries.performance(connection, scope)
     used = queries.gpu_utilization(connection, scope)
     model = queries.model_summary(connection, scope)
-    rates, peak = throughput(connection, scope), highest_peak(connection)
+    rates, peak = throughput(connection, scope), known_peak(connection)
     return Summary(
         gpu_names=gpu_names(connection),
         system={fact["label"]: fact["value"] for fact in system_facts(connection)},

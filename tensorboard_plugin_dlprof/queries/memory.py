@@ -86,7 +86,7 @@ def _answer(text: bytes) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(text)
     for row in result["at_peak"]:
         str(row["category"]), int(row["bytes"])
-    int(result["peak_bytes"]), bool(result["relative"]), list(result["findings"])
+    int(result["peak_bytes"]), int(result["events"]), bool(result["relative"]), list(result["findings"])
     return result
 
 
@@ -113,6 +113,12 @@ def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
             if share is not None and known
         ],
     }
+
+
+def known_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
+    """The same; None also where a snapshot tells only what was held when it was taken."""
+    peak = highest_peak(connection)
+    return peak if peak is not None and memory(connection)["devices"][peak["device"]]["events"] else None
 
 
 def memory_curve(

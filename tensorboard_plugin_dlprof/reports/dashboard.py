@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
-from tensorboard_plugin_dlprof.queries.memory import highest_peak, memory
+from tensorboard_plugin_dlprof.queries.memory import known_peak, memory
 from tensorboard_plugin_dlprof.queries.numbers import minus, plus
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.throughput import throughput
@@ -152,7 +152,7 @@ def _tensor_cores(connection: sqlite3.Connection, scope: Scope, unit: str) -> It
 
 
 def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:
-    result = highest_peak(connection)
+    result = known_peak(connection)
     if result is not None:
         largest = ", ".join(f"{name} {share(percent / 100)}" for name, percent in result["shares"])
         since = " since the start of the recording" if result["relative"] else ""

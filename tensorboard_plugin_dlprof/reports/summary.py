@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tensorboard_plugin_dlprof.queries.memory import highest_peak
+from tensorboard_plugin_dlprof.queries.memory import known_peak
 from tensorboard_plugin_dlprof.queries.numbers import plus, whole
 from tensorboard_plugin_dlprof.queries.resources import RESOURCE_COLUMNS
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -141,7 +141,7 @@ def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ..
 
 def _memory(connection: sqlite3.Connection) -> Iterator[tuple[Value, ...]]:
     """The GPU that holds most, at its peak; nothing if no memory was recorded."""
-    peak = highest_peak(connection)
+    peak = known_peak(connection)
     if peak is not None:
         yield Ours((f"Peak Memory of GPU {peak['device']} (bytes)", peak["peak_bytes"]))
         yield Ours(("Peak Reserved Memory (bytes)", peak["peak_reserved_bytes"]))

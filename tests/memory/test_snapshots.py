@@ -330,7 +330,7 @@ def test_what_contradicts_itself_has_no_shares(tmp_path: Path, capsys: pytest.Ca
     assert history.in_use_bytes.tolist() == [0, 5_000, 9_000, 5_100]
 
 
-def test_a_snapshot_without_allocations_tells_no_peak(tmp_path: Path) -> None:
+def test_a_snapshot_without_allocations_tells_no_peak(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Only what was held when it was taken; the key of events may be absent, and keys of newer versions are there."""
     blocks = [{"address": 0, "size": 1_024, "requested_size": 1_000, "state": "active_allocated", "frames": []}]
     segment = {"device": 2, "address": 0, "total_size": 4_096, "segment_pool_id": (0, 3), "is_expandable": True}
@@ -349,6 +349,8 @@ def test_a_snapshot_without_allocations_tells_no_peak(tmp_path: Path) -> None:
         )
         assert list(result["devices"]) == ["2"]
         assert result["devices"]["2"]["events"] == 0
+    assert main(["summary", str(tmp_path / "s.pickle")]) == 0
+    assert "Peak" not in capsys.readouterr().out
 
 
 def test_expandable_segments_are_known_by_either_setting(tmp_path: Path) -> None:
