@@ -30,7 +30,7 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     Names,
     TrackRow,
     all_tracks,
-    is_backward,
+    backward_tracks,
     items_in,
     parts_in,
     recorded_tracks,
@@ -71,6 +71,7 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
     stored = recorded_tracks(con)
     tracks = [track for track in stored if track.items]
     memory = memory_track.memory_tracks(con, len(stored)) if tracks else {}
+    backward = backward_tracks(con, tracks)
     recorded = iteration_windows(con)
     windows = _windows(con, recorded)
     start = min([*(track.first_ns for track in tracks), *(window[1] for window in recorded)], default=0)
@@ -81,7 +82,7 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
         "start": start,
         "stop": stop,
         "tracks": [
-            *(_described(con, track) for track in tracks),
+            *(_described(track, track.id in backward) for track in tracks),
             *(memory_track.described(number, facts) for number, facts in memory.items()),
         ],
         "classes": {kind: list(names) for kind, names in CLASSES.items()},
@@ -130,14 +131,14 @@ def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]]) -> di
     return {"iteration": number, "start": start, "stop": stop}
 
 
-def _described(con: sqlite3.Connection, track: TrackRow) -> dict[str, Any]:
+def _described(track: TrackRow, backward: bool) -> dict[str, Any]:
     about = {
         "id": track.id, "kind": track.kind, "name": track.name, "items": track.items, "sum_ns": track.sum_ns,
         "launches": track.launches, "level": track.level,
     }  # fmt: skip
     places = {"device": track.device, "stream": track.stream, "process": track.process, "thread": track.thread}
-    backward = {"backward": True} if is_backward(con, track) else {}
-    return about | {key: place for key, place in places.items() if place != -1} | backward
+    told = {"backward": True} if backward else {}
+    return about | {key: place for key, place in places.items() if place != -1} | told
 
 
 def window(

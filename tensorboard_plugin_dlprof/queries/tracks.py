@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import numpy as np
@@ -193,12 +193,19 @@ def joined(parts: list[Items]) -> Items:
     return Items(*(np.concatenate([getattr(part, name) for part in parts]) for name in Items.__struct_fields__))
 
 
-def is_backward(con: sqlite3.Connection, track: TrackRow) -> bool:
-    """Whether most ops of a track, as far as its first part tells, are of a backward pass."""
+def backward_tracks(con: sqlite3.Connection, tracks: Iterable[TrackRow]) -> set[int]:
+    """The ids of tracks of ops of which most, as far as their first part tells, are of a backward pass: none if no
+    other thread runs ops, because the pass has a thread of its own only beside that of the forward pass."""
+    ops = [track for track in tracks if track.kind == OP]
+    backward = {track.id for track in ops if _is_backward(con, track)}
+    return backward if len(backward) < len(ops) else set()
+
+
+def _is_backward(con: sqlite3.Connection, track: TrackRow) -> bool:
     first = con.execute(
         "SELECT id FROM ext_track_items WHERE track_id = ? ORDER BY first_item LIMIT 1", (track.id,)
     ).fetchone()
-    if track.kind != OP or first is None:
+    if first is None:
         return False
     refs = items_of_part(con, track, first[0]).ref
     directions = RowsById(con, _DIRECTIONS, lambda values: values[0] == "bprop", False)

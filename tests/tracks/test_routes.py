@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.samples import DATA
 from tests.imports.traces import write_long_trace, write_trace
 from tests.routes.serving import Server
 from tests.routes.test_response_types import fits
@@ -62,6 +63,13 @@ def test_a_thread_is_of_the_backward_pass_where_most_of_its_ops_are(profile: Pro
     """Never the first thread of a process, which drives the program."""
     tracks = profile.get("/timeline")["tracks"]
     assert not [track for track in tracks if track.get("backward") and track["thread"] == track["process"]]
+
+
+def test_the_only_thread_that_runs_ops_is_not_of_the_backward_pass(tmp_path: Path) -> None:
+    """XLA launches all of a training step, most of which is backward, from one thread."""
+    tracks = Profile(DATA / "generated-transformer-jax.xplane.pb", tmp_path).get("/timeline")["tracks"]
+    assert [track["kind"] for track in tracks].count("op") == 1
+    assert not [track for track in tracks if track.get("backward")]
 
 
 def test_a_trace_is_what_the_command_writes(profile: Profile, tmp_path: Path) -> None:
