@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { TimelineGap } from "../api/types";
-import { blockLabel, gapInWords, lengthIn, seenGap } from "./gap";
+import { blockLabel, gapInWords, lengthIn, seenGap, seenLength } from "./gap";
 
 const gap: TimelineGap = {
   ...{ device: 0, start: 100, duration: 900, cause: "data_loader", label: "Data loader" },
@@ -19,6 +19,11 @@ it("a gap is told as far as the window shows it, by the cause of most of that", 
     { start: 200, duration: 200, part: "launching" },
     { start: 400, duration: 50, part: "data_loader" },
   ]);
+});
+
+it("the way to a gap tells as much of it as the gap then does", () => {
+  expect(seenLength(gap, { from: 200, to: 450 })).toBe(250);
+  expect(seenLength(gap, { from: 1500, to: 2000 })).toBe(900);
 });
 
 it("pieces of one cause count together, however many calls the host made in it", () => {

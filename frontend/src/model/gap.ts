@@ -24,6 +24,12 @@ export function seenGap(gap: TimelineGap, view: View): TimelineGap {
   return { ...seen, parts, cause: partSums({ parts })[0]?.[0] ?? gap.cause };
 }
 
+/** The length of a gap as the window shows it; all of it where that lies outside. */
+export function seenLength({ start, duration }: { start: number; duration: number }, view: View): number {
+  const [from, to] = seenOf(start, duration, view);
+  return to > from ? to - from : duration;
+}
+
 /** The length and the cause that the page tells. */
 export function gapInWords(gap: TimelineGap, view: View, unit: string): string {
   const { duration, cause } = seenGap(gap, view);

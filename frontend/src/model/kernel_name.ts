@@ -126,12 +126,19 @@ export function shortKernelName(full: string): string {
 const wordsOf = (name: string): string[] =>
   name.includes("<") ? name.split(/\W+/) : name.split("_").filter((word) => /[A-Za-z]/.test(word));
 
-/** By name, where others of these are as short: its first word that none of the others has, if there is one. */
-export function wordsApart(names: Iterable<string>): Map<string, string> {
+/** Letters at the end of a name that stay where it is cut: there are sizes and layouts, in which alike kernels differ. */
+export const TAIL = 14;
+
+/** What is seen of a name where there is room for so many letters. */
+const seenOf = (short: string, letters: number): string =>
+  short.length <= letters ? short : `${short.slice(0, Math.max(letters - TAIL, 0))}…${short.slice(-TAIL)}`;
+
+/** By name, where others of these look the same in so many letters: its first word that none of the others has, if there is one. */
+export function wordsApart(names: Iterable<string>, letters = Infinity): Map<string, string> {
   const alike = new Map<string, string[]>();
   for (const name of new Set(names)) {
-    const short = shortKernelName(name);
-    alike.set(short, [...(alike.get(short) ?? []), name]);
+    const seen = seenOf(shortKernelName(name), letters);
+    alike.set(seen, [...(alike.get(seen) ?? []), name]);
   }
   const apart = new Map<string, string>();
   for (const group of alike.values()) {

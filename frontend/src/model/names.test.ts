@@ -104,6 +104,15 @@ it("tells kernels apart that are as short, by what only one of them has", () => 
   ]);
 });
 
+it("tells kernels apart that are cut to the same letters", () => {
+  const [fprop, bprop] = ["fprop", "bprop"].map(
+    (pass) => `cudnn_native_sdpa_sm90_flash_${pass}_f16_128x128x64_kernel0_0`,
+  );
+  const names = [fprop ?? "", bprop ?? ""];
+  expect([...wordsApart(names, 40).values()]).toEqual(["fprop", "bprop"]);
+  expect(wordsApart(names, 60).size).toBe(0);
+});
+
 describe("paths of ops", () => {
   it.each([
     ["/ResNet/Conv2d[2]/conv2d", "/ResNet/Conv2d[2]/", "conv2d"],

@@ -62,6 +62,16 @@ it("takes the unit of the largest that a row has: a sum below the rows may be la
   expect(units({ total_ns: 283e3, longest_ns: 900 })).toEqual(["µs", "ns"]);
 });
 
+it("tells what is as large as a sum in the unit of the sums", () => {
+  const rows = [
+    [1.73e6, 1.73e6],
+    [202e3, 700],
+    [67e3, 700],
+  ].map(([total_ns = 0, longest_ns = 0]) => ({ total_ns, longest_ns }));
+  const scales = columnScales([time("total_ns"), time("longest_ns")], rows);
+  expect([...scales.values()].map(({ unit }) => unit.name)).toEqual(["ms", "ms"]);
+});
+
 it("compares means with means and sums with sums", () => {
   const row = { gpu_time_ns: 51e6, gain_ns: 9e6, average_ns: 18e3, minimum_ns: 1_540, maximum_ns: 129e3 };
   const scales = columnScales(Object.keys(row).map(time), [row]);

@@ -39,19 +39,28 @@ export function columnScales(columns: readonly Column[], rows: readonly Row[]): 
   }
   const sizes = largestOf("bytes");
   const lengths = [...times].filter(([key]) => !isMoment(key));
+  const own = (some: [string, number][], ofOne: boolean) => new Map(some.filter(([key]) => isOfOne(key) === ofOne));
+  const amountsOf = (some: ReadonlyMap<string, number>): number[] =>
+    [...some.keys()]
+      .flatMap((key) => rows.map((row) => Math.abs(Number(row[key] ?? 0))))
+      .filter((amount) => amount > 0)
+      .sort((a, b) => a - b);
+  const unitOf = (some: ReadonlyMap<string, number>, most: number): Unit => {
+    const amounts = amountsOf(some);
+    return columnUnit(most, amounts[Math.floor(amounts.length / 2)]);
+  };
+  const sums = own(lengths, false);
+  const largest = Math.max(...sums.values(), 0);
+  const ofSums = largest > 0 ? unitOf(sums, largest) : null;
   const units = new Map<string, Unit>(
     [true, false].flatMap((ofOne) => {
-      const own = (some: [string, number][]) => new Map(some.filter(([key]) => isOfOne(key) === ofOne));
-      const amountsOf = (some: ReadonlyMap<string, number>): number[] =>
-        [...some.keys()]
-          .flatMap((key) => rows.map((row) => Math.abs(Number(row[key] ?? 0))))
-          .filter((amount) => amount > 0)
-          .sort((a, b) => a - b);
-      const [ownTimes, ownSizes] = [own(lengths), own(sizes)];
-      const [times_ns, bytes] = [amountsOf(ownTimes), amountsOf(ownSizes)];
-      const middle = times_ns[Math.floor(times_ns.length / 2)];
+      const [ownTimes, ownSizes] = [own(lengths, ofOne), own(sizes, ofOne)];
+      const bytes = amountsOf(ownSizes);
       return [
-        ...unitsOfColumns(ownTimes, (most) => columnUnit(most, middle)),
+        // What is as large as a sum is read beside it: `1.73` of ms, and not `1,730` of µs.
+        ...unitsOfColumns(ownTimes, (most) =>
+          ofSums !== null && most >= ofSums.size && most <= largest ? ofSums : unitOf(ownTimes, most),
+        ),
         ...unitsOfColumns(ownSizes, (most) => sizeUnit(most, ...bytes.filter((size) => size < most))),
       ];
     }),

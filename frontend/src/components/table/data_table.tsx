@@ -35,8 +35,12 @@ import { Grid } from "./grid";
 import { ColumnMenu, Pager } from "./table_bars";
 import { useOneStop } from "../walking";
 
-/** What rows without a time lack. */
-const TIMES = { gpu_time_ns: "GPU time", kernel_time_ns: "kernel time" } as const;
+/** By column what of it rows have that are worth a line, and what the others are. */
+const TIMES = {
+  gpu_time_ns: [">0", "without GPU time"],
+  kernel_time_ns: [">0", "without kernel time"],
+  duration_ns: [">10us", "of at most 10 µs"],
+} as const;
 
 interface DataTableProps {
   /** The table of the server, `ops`. */
@@ -69,7 +73,7 @@ interface DataTableProps {
   sort?: string;
   /** Whether the server knows why its rows do not use matrix units. */
   causes?: boolean;
-  /** The time without which rows are left out until the user asks for them, or for rows of some kind. */
+  /** The time of which rows with none, or little, are left out until the user asks for them, or for rows of some kind. */
   timed?: keyof typeof TIMES | undefined;
   /** How many rows are to come, where it is known. */
   rows?: number | undefined;
@@ -125,6 +129,7 @@ export function DataTable(props: DataTableProps) {
   const { timed } = props;
   const isTimed = timed !== undefined && scope.onGpu && !narrowed && (url.base ?? "") === "";
   const leavesOut = isTimed && url[shows] !== "show";
+  const [least, lacking] = TIMES[timed ?? "gpu_time_ns"];
   const asked = {
     profile,
     table,
@@ -135,7 +140,7 @@ export function DataTable(props: DataTableProps) {
     limit: state.size,
     sort: state.sort === "" ? (props.sort ?? "") : state.sort,
     search: state.search,
-    where: { ...state.where, ...(isTimed && leavesOut ? { [timed]: ">0" } : {}), ...props.only },
+    where: { ...state.where, ...(leavesOut ? { [timed]: least } : {}), ...props.only },
     links: { ...links, ...baselineOf(table, url) },
   };
   const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));
@@ -238,13 +243,7 @@ export function DataTable(props: DataTableProps) {
         state={state}
         title={title}
         busy={loading}
-        empty={
-          narrowed
-            ? `No ${noun} match.`
-            : timeless > 0
-              ? `No ${noun} took ${TIMES[timed ?? "gpu_time_ns"]}.`
-              : props.empty
-        }
+        empty={narrowed ? `No ${noun} match.` : timeless > 0 ? `All ${noun} are ${lacking}.` : props.empty}
         widthOf={layout.widths(columns)}
         setWidth={layout.setWidth}
         width={width}
@@ -258,8 +257,8 @@ export function DataTable(props: DataTableProps) {
       {isTimed && (timeless > 0 || !leavesOut) && (
         <p class="muted table-note">
           {leavesOut
-            ? `${formatCounted(timeless, noun.replace(/s$/, ""), noun)} without ${TIMES[timed]}.`
-            : `Those without ${TIMES[timed]} are listed, too.`}{" "}
+            ? `${formatCounted(timeless, noun.replace(/s$/, ""), noun)} ${lacking}.`
+            : `Those ${lacking} are listed, too.`}{" "}
           <button
             type="button"
             class="link-button"

@@ -22,7 +22,7 @@ import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
 import { Duration, Size } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
-import { barOf, copiedText, hasBars, roomOf, TableCell } from "./table_cell";
+import { barOf, copiedText, hasBars, lettersIn, roomOf, TableCell } from "./table_cell";
 import { headOf, TableHead } from "./table_head";
 
 /** An answer that comes sooner is shown without a flicker. */
@@ -114,7 +114,8 @@ export function Grid(props: GridProps) {
   const units = new Map<string, Unit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");
   const ofPaths = columns.filter(({ type }) => type === "path");
-  const rooms = ofPaths.map((column) => widthOf(column)).join(" ");
+  const ofKernels = columns.filter(({ type }) => type === "kernel_name");
+  const rooms = [...ofPaths, ...ofKernels].map((column) => widthOf(column)).join(" ");
   const places = useMemo(
     () =>
       new Map(
@@ -129,27 +130,31 @@ export function Grid(props: GridProps) {
   const kernels = useMemo(
     () =>
       new Map(
-        columns
-          .filter(({ type }) => type === "kernel_name")
-          .map(({ key }) => {
-            // Of several kernels in a cell, the first is the one that is read.
-            const cells = rows.map((row) => cellText(row[key]));
-            const words = wordsApart(cells.map((cell) => kernelsOf(cell)[0] ?? ""));
-            return [key, new Map(cells.map((cell) => [cell, words.get(kernelsOf(cell)[0] ?? "")]))];
-          }),
+        ofKernels.map((column) => {
+          // Of several kernels in a cell, the first is the one that is read.
+          const cells = rows.map((row) => cellText(row[column.key]));
+          const words = wordsApart(
+            cells.map((cell) => kernelsOf(cell)[0] ?? ""),
+            lettersIn(widthOf(column)),
+          );
+          return [column.key, new Map(cells.map((cell) => [cell, words.get(kernelsOf(cell)[0] ?? "")]))];
+        }),
       ),
-    [rows, columns],
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the columns by their widths
+    [rows, rooms],
   );
   // Two columns of kernels beside each other have room for what tells their names apart.
-  const beginnings = useMemo(() => {
-    const ofKernels = columns.filter(({ type }) => type === "kernel_name");
-    return new Map(
-      (ofKernels.length > 1 ? ofKernels : []).map(({ key }) => [
-        key,
-        beginningsApart(rows.map((row) => shortFirstKernel(cellText(row[key])))),
-      ]),
-    );
-  }, [rows, columns]);
+  const beginnings = useMemo(
+    () =>
+      new Map(
+        (ofKernels.length > 1 ? ofKernels : []).map(({ key }) => [
+          key,
+          beginningsApart(rows.map((row) => shortFirstKernel(cellText(row[key])))),
+        ]),
+      ),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- of these columns
+    [rows, columns],
+  );
   const placeOf = (column: Column, row: Row): string | undefined =>
     (kernels.get(column.key) ?? places.get(column.key))?.get(cellText(row[column.key]));
   const ambiguous = new Map(
@@ -271,8 +276,12 @@ export function Grid(props: GridProps) {
             const rowKey = cellText(row[key]);
             const isSelected = rowKey === selected;
             const stop = i === focused.row ? focused.column : -1;
+            const isAmbiguous = (column: Column): boolean =>
+              ambiguous.get(column.key)?.has(String(row[column.key])) === true;
             // How much of a path has room is part of what the row looks like.
-            const cut = ofPaths.map((column) => placeOf(column, row)).join(" ");
+            const cut = [...ofPaths, ...ofKernels]
+              .map((column) => (isAmbiguous(column) ? widthOf(column) : placeOf(column, row)))
+              .join(" ");
             const drawn = rowAt(i, `${isSelected} ${stop} ${cut}`, () => {
               const cells = columns.map((column, j) => (
                 <td
@@ -290,7 +299,7 @@ export function Grid(props: GridProps) {
                     room={widthOf(column)}
                     place={placeOf(column, row)}
                     shown={beginnings.get(column.key)?.get(shortFirstKernel(cellText(row[column.key])))}
-                    ambiguous={ambiguous.get(column.key)?.has(String(row[column.key])) === true}
+                    ambiguous={isAmbiguous(column)}
                   />
                 </td>
               ));

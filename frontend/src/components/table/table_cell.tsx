@@ -9,7 +9,7 @@ import { inUnit } from "../../format/unit";
 import { categoryColour } from "../../model/memory_categories";
 import { arrowOf, directionOf, isSmall, signedAmount, signedShare } from "../../model/change";
 import { NO_KERNELS } from "../../model/families";
-import { kernelsOf, shortFirstKernel } from "../../model/kernel_name";
+import { kernelsOf, shortFirstKernel, TAIL } from "../../model/kernel_name";
 import { gpuTimeParts } from "../../model/kernel_time";
 import { partKinds } from "../../model/parts";
 import { precisionLabel } from "../../model/precisions";
@@ -245,8 +245,12 @@ function MeterCell({
   );
 }
 
-/** Letters at the end of a name that stay where it is cut: there are sizes and layouts, in which alike kernels differ. */
-const TAIL = 14;
+/** The width of a letter of a kernel's name, and what the button beside it takes. */
+const LETTER = 7.3;
+const BUTTON = 24;
+
+/** How many letters of a kernel's name are seen in a column. */
+export const lettersIn = (width: number): number => Math.floor((roomOf(width) - BUTTON) / LETTER);
 
 interface KernelNameProps {
   name: string;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { clock, exactDuration, formatDuration } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
-import { partSums, seenGap } from "../../model/gap";
+import { partSums, seenGap, seenLength } from "../../model/gap";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
 import { classInWords, threadKey } from "../../model/timeline";
@@ -88,7 +88,7 @@ export function Details({ of: whole, ...rest }: { of: TimelineGap | TimelineItem
             : classInWords(whole.kind, whole.class, unit)
         }
       >
-        <Neighbours of={whole} onBeside={onBeside} />
+        <Neighbours of={whole} view={view} onBeside={onBeside} />
         <button type="button" class="button" onClick={onNext}>
           Next gap <kbd aria-hidden="true">N</kbd>
         </button>
@@ -178,9 +178,19 @@ function Head({ name, said, children }: { name: string; said: string; children: 
 }
 
 /** What the GPU did before and after: the way from a kernel to the gap beside it, and on to the next kernel. */
-function Neighbours({ of: { before, after }, onBeside }: { of: Besides; onBeside: (beside: Beside) => void }) {
+function Neighbours({
+  of: { before, after },
+  view,
+  onBeside,
+}: {
+  of: Besides;
+  view: View;
+  onBeside: (beside: Beside) => void;
+}) {
   const nameOf = ({ id, name }: Beside): string => (id === null ? `Gap: ${name}` : itemName(name, "stream"));
-  const said = (beside: Beside): string => `${nameOf(beside)} ${formatDuration(beside.duration)}`;
+  const lengthOf = (beside: Beside): string =>
+    formatDuration(beside.id === null ? seenLength(beside, view) : beside.duration);
+  const said = (beside: Beside): string => `${nameOf(beside)} ${lengthOf(beside)}`;
   return (
     <>
       {before && (
@@ -193,7 +203,7 @@ function Neighbours({ of: { before, after }, onBeside }: { of: Besides; onBeside
         >
           <Icon name="left" />
           <span class="clip">{nameOf(before)}</span>
-          <span class="muted">{formatDuration(before.duration)}</span>
+          <span class="muted">{lengthOf(before)}</span>
         </button>
       )}
       {after && (
@@ -205,7 +215,7 @@ function Neighbours({ of: { before, after }, onBeside }: { of: Besides; onBeside
           onClick={() => onBeside(after)}
         >
           <span class="clip">{nameOf(after)}</span>
-          <span class="muted">{formatDuration(after.duration)}</span>
+          <span class="muted">{lengthOf(after)}</span>
           <Icon name="right" />
         </button>
       )}

@@ -35,6 +35,7 @@ export function GapTables({ links, device, isMarked, gap, group }: GapTablesProp
         name="gaps"
         title={`Every Gap${of}`}
         noun="gaps"
+        timed="duration_ns"
         selectable
         selected={gap}
         first={["start_ns", "duration_ns", "cause", "cause_ns", "op", "host", ...(isMarked ? ["iteration"] : [])]}

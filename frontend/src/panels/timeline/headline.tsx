@@ -1,10 +1,12 @@
 /** What the window says in one sentence, and its parts as a list and a legend. */
-import { fetchTable } from "../../api/client";
+import { fetchFindings, fetchTable } from "../../api/client";
 import type { DiagnosedPart } from "../../api/types";
 import { formatCounted, withinSentence } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
+import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
+import { ViewLink } from "../../components/view_link";
 import { leadingExposed, partKinds } from "../../model/parts";
 import { shortPath } from "../../model/short_place";
 import type { View } from "../../model/timeline_link";
@@ -29,6 +31,9 @@ const SPENT: Partial<Record<DiagnosedPart, string>> = {
   unrecorded: "while nothing was recorded on the host",
   launch_unknown: "before work whose launch was not recorded",
 };
+
+/** What finds that queued work waits while nothing is recorded as running. */
+const UNRECORDED = "unrecorded_gpu_work";
 
 /** What only communication or only copies are called at the end of a sentence. */
 const EXPOSED = { communication: "exposed communication", copy: "exposed copies" } as const;
@@ -63,6 +68,10 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
   const wall = range.to - range.from;
   const lead = leadingExposed(parts, idle, wall);
   const shownCauses = lead !== null && idle < LEAST_CAUSED * wall ? [] : causes.slice(0, 2);
+  const whole = useScope();
+  const found = useQuery(shownCauses.some(({ key }) => key === "queued") ? scopeKey(whole) : null, (signal) =>
+    fetchFindings(whole, signal),
+  ).data?.findings.find(({ detector }) => detector === UNRECORDED);
   const asked = useQuery(
     idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null,
     (signal) =>
@@ -125,6 +134,16 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
             <>
               {at > 0 && ", "}
               <strong>{formatDuration(ns)}</strong> {SPENT[key] ?? withinSentence(label)}
+              {key === "queued" && found !== undefined && (
+                <>
+                  {" "}
+                  (
+                  <ViewLink to={{ view: "recommendations", "findings.open": found.detector }}>
+                    {withinSentence(found.heading)}
+                  </ViewLink>
+                  )
+                </>
+              )}
             </>
           ))}
           {shownCauses.length > 0 && ". "}
