@@ -250,6 +250,7 @@ export function Grid(props: GridProps) {
   const wide = columns.reduce((sum, column) => sum + widthOf(column), 0);
   // What scrolls by itself would take its head along when the page scrolls.
   const scrolls = wide > props.width ? "sideways" : "";
+  const isNarrow = wide < Math.floor(props.width);
   return (
     <div class={`table-scroll ${scrolls} ${dimmed ? "busy" : ""}`} aria-busy={busy || waiting} ref={scrollable}>
       <table role="grid" aria-label={title} aria-rowcount={data.filtered + headRows} style={{ width: `${wide}px` }}>
@@ -282,7 +283,7 @@ export function Grid(props: GridProps) {
             const cut = [...ofPaths, ...ofKernels]
               .map((column) => (isAmbiguous(column) ? widthOf(column) : placeOf(column, row)))
               .join(" ");
-            const drawn = rowAt(i, `${isSelected} ${stop} ${cut}`, () => {
+            const drawn = rowAt(i, `${isSelected} ${stop} ${cut} ${isNarrow}`, () => {
               const cells = columns.map((column, j) => (
                 <td
                   key={column.key}
@@ -313,6 +314,8 @@ export function Grid(props: GridProps) {
                   onClick={() => select(row)}
                 >
                   {cells}
+                  {/* The lines between rows go on to the edge of the page. */}
+                  {isNarrow && <td role="presentation" />}
                 </tr>
               );
             });

@@ -41,8 +41,10 @@ const RIGHT = 52;
 /** Room for what is said above long bars, in two lines. */
 const TOP = 34;
 const BOTTOM = 18;
-/** So high that the kernels of the selected iteration begin on the first screen. */
-const HEIGHT = 138;
+/** So high that the kernels of the selected iteration begin on the first screen: a wide one is higher. */
+const heightOf = (width: number): number => Math.min(Math.max(width / 8.5, 138), 212);
+/** Of few iterations, so that they are compared side by side and not across the page. */
+const MOST_PITCH = 120;
 
 /** Above the highest bar, of which a frame and what is said of it would touch the ceiling. */
 const HEADROOM = 1.08;
@@ -50,7 +52,8 @@ const HEADROOM = 1.08;
 /** A press that moves less than this is a click. */
 const CLICK_PIXELS = 4;
 
-export const plotWidthOf = (width: number): number => Math.max(width - LEFT - RIGHT, 60);
+export const plotWidthOf = (width: number, iterations = Infinity): number =>
+  Math.max(Math.min(width - LEFT - RIGHT, iterations * MOST_PITCH), 60);
 
 interface BarsProps {
   data: Omit<IterationsResponse, "rows"> & { rows: Bar[] };
@@ -94,8 +97,9 @@ export function Bars(props: BarsProps) {
   const [active, setActive] = useState<number | null>(null);
   const [grabbed, setGrabbed] = useState<{ x: number; window: Window; moved: boolean } | null>(null);
   const plot = useRef<HTMLDivElement>(null);
-  const plotWidth = plotWidthOf(width);
-  const plotHeight = HEIGHT - TOP - BOTTOM;
+  const plotWidth = plotWidthOf(width, whole.to - whole.from);
+  const height = heightOf(width);
+  const plotHeight = height - TOP - BOTTOM;
   const { window } = zoom;
   const scaleX = plotWidth / (window.to - window.from);
   const placed = placedBars(data.rows.map(meanBar), window, plotWidth);
@@ -202,7 +206,7 @@ export function Bars(props: BarsProps) {
         onPointerLeave={() => setActive(null)}
         onDblClick={() => zoom.show(whole)}
       >
-        <svg width={width} height={HEIGHT}>
+        <svg width={width} height={height}>
           <defs>
             <clipPath id="iterations-plot">
               <rect x="0" y="0" width={plotWidth} height={plotHeight} />
@@ -337,6 +341,8 @@ interface CaptionsProps {
 const GRIP = 18;
 /** A caption at the border of the plot reaches so far beyond it. */
 const EDGE = 2;
+/** What is said of the last bar keeps away from the boundary behind it. */
+const BESIDE_GRIP = 6;
 const gripBox = (left: number): Box => ({ left, right: left + GRIP, top: -GRIP - 2, bottom: 0 });
 
 /** What differs by less of the axis is told at the pointer alone. */
@@ -375,7 +381,7 @@ function Captions(props: CaptionsProps) {
             d={`M${left - 2} ${plotHeight * (1 - BROKEN_AT) + 5}L${right + 2} ${plotHeight * (1 - BROKEN_AT) - 5}`}
           />
         ))}
-      {captions(wanted, [...grips, ...bars], plotWidth, captionWidth).map((caption) =>
+      {captions(wanted, [...grips, ...bars], plotWidth - BESIDE_GRIP, captionWidth).map((caption) =>
         caption.lines.map((text, line) => (
           <text
             key={`${caption.bar.row.iteration} ${line}`}
