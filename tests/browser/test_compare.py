@@ -156,7 +156,8 @@ def test_profiles_that_nobody_opened_are_offered_as_baselines(page: Page, tmp_pa
         shutil.copy(sample("generated-resnet50-amp.pt.trace.json.gz"), tmp_path / "logs" / run)
     with running(tmp_path / "logs", tmp_path / "cache") as tensorboard:
         page.goto(tensorboard.page(run="after", view="compare"))
-        offered = page.get_by_role("rowgroup", name="Not imported yet").get_by_role("link")
-        expect(offered).to_have_text(["before"])
+        page.get_by_text("1 file not imported yet").click()
+        offered = page.get_by_role("list", name="Not imported yet").get_by_role("link")
+        expect(offered).to_have_text(["before/generated-resnet50-amp.pt.trace.json.gz"])
         offered.click()
         expect(page.locator("header.headline h2 .compare-word")).to_have_text("No clear change")

@@ -1,5 +1,6 @@
 /** What the picker says of a profile: on its button, and in a row of its list. */
 import type { ProfileEntry } from "../api/types";
+import { CutName } from "../components/cut_name";
 import { Icon } from "../components/icon";
 import { formatMoment } from "../format/date";
 import { formatShare } from "../format/share";
@@ -35,7 +36,9 @@ export function Capture({ profile }: { profile: ProfileEntry }) {
   return (
     <span class="capture">
       {rank !== "" && <span class="capture-rank">{rank}</span>}
-      <span class="capture-name">{profile.name}</span>
+      <span class="capture-name cut-within">
+        <CutName name={profile.name} />
+      </span>
     </span>
   );
 }
@@ -81,7 +84,7 @@ function facts({ headline, captured_at: captured, format, state }: ProfileEntry)
         ? `kernels ran ${formatShare(headline.gpu_utilization_fraction)}`
         : "",
     gpuLabel(headline?.gpu_names ?? []),
-    captured === null ? "" : formatMoment(captured),
+    captured === null ? "" : formatMoment(captured, true),
     formatLabel(format),
     state === "not_imported" ? "opening reads it" : "",
   ].filter(Boolean);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { StepIteration } from "./step";
-import { includedBesides, leavesOut, saidOf, spanOf } from "./answer";
+import { includedBesides, leavesOut, meanSaid, saidOf, spanOf } from "./answer";
 import { longestShown, medianNs } from "./iterations";
 
 const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
@@ -28,6 +28,8 @@ describe("which iterations are counted", () => {
     const few = { ...all, said: `${all.said} Long ones make the mean.`, mean_said: "Long ones make the mean." };
     expect(saidOf(of(few, [0, 1, 2, 3]), { iterations })).toBe("All 4 iterations. Long ones make the mean.");
     expect(saidOf(of(few, [0, 1, 2, 3]), { iterations }, true)).toBe("All 4 iterations.");
+    expect(meanSaid(of(few, [0, 1, 2, 3]))).toBe("Long ones make the mean.");
+    expect(meanSaid(of(few, [0, 1]))).toBe("");
   });
 
   it("says what a user included", () => {

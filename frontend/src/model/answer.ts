@@ -17,6 +17,9 @@ function chosen({ typical, mean }: Counted): readonly [first: number, last: numb
   return first === typical.start && last === typical.stop ? null : [first, last];
 }
 
+/** That few long iterations make the mean of the typical ones; empty where they do not, or it is of others. */
+export const meanSaid = (diagnosis: Counted): string => (chosen(diagnosis) === null ? diagnosis.typical.mean_said : "");
+
 /** Which iterations means are of, and why others are not; `brief` leaves out that few long ones make the mean. */
 export function saidOf(diagnosis: Counted, { iterations }: Pick<Step, "iterations">, brief = false): string {
   const { typical } = diagnosis;

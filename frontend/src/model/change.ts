@@ -25,7 +25,11 @@ const MANY_TIMES = 10;
 /** `+1.2 %`, `−50.6 %`; from ten times on `×2,139`. */
 export function signedShare(fraction: number | null): string {
   if (fraction === null) return "";
-  if (fraction >= MANY_TIMES - 1) return `×${significant(fraction + 1)}`;
+  return fraction >= MANY_TIMES - 1 ? `×${significant(fraction + 1)}` : signedPercent(fraction);
+}
+
+/** The same always in percent, for columns, in which `×13.3` would look less than `+469 %`. */
+export function signedPercent(fraction: number): string {
   const text = formatShare(fraction);
   if (fraction <= 0 || text.startsWith("<")) return text;
   return text.startsWith(">") ? text.replace(">", ">+") : `+${text}`;

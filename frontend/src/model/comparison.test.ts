@@ -16,7 +16,7 @@ import {
 } from "./comparison";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
-import { signedAmount, signedDuration, signedShare } from "./change";
+import { signedAmount, signedDuration, signedPercent, signedShare } from "./change";
 
 const compared = {
   a: { value_ns: 100 },
@@ -175,6 +175,7 @@ test("changes have a sign", () => {
   expect(signedShare(0.9998)).toBe(">+99.9 %");
   expect(signedShare(8.5)).toBe("+850 %");
   expect(signedShare(2137.999)).toBe("×2,140");
+  expect(signedPercent(12.3)).toBe("+1,230 %");
   expect(median([3, 1, 2, 10])).toBe(2.5);
   expect(median([])).toBeNull();
 });

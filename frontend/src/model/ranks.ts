@@ -2,7 +2,7 @@
 import type { JobCells, JobCollectiveDetail, JobCollectiveStats, RankJob } from "../api/types";
 import { formatRanges } from "../format/number";
 import { columnUnit } from "../format/time";
-import { inUnit } from "../format/unit";
+import { inUnit, withUnit } from "../format/unit";
 
 export const MEASURES = [
   [
@@ -173,15 +173,18 @@ export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: num
 /** Of the largest: less is noise beside it, and is not told by three digits. */
 const LEAST_TOLD = 0.01;
 
-/** A time in the unit of the largest of its picture; `<0.012` of what is noise beside that, as nothing is. */
+/** What stands for noise beside the largest, which is nothing, too. */
+export const NOISE = "·";
+
+/** A time in the unit of the largest of its picture; of what is noise beside that `NOISE`. */
 export function besideLargest(ns: number, largest: number): { text: string; isNoise: boolean } {
-  const least = LEAST_TOLD * largest;
-  const isNoise = ns < least;
-  return {
-    text: isNoise && ns > 0 ? `<${inUnit(least, columnUnit(largest))}` : inUnit(ns, columnUnit(largest)),
-    isNoise,
-  };
+  const isNoise = ns < LEAST_TOLD * largest;
+  return { text: isNoise ? NOISE : inUnit(ns, columnUnit(largest)), isNoise };
 }
+
+/** What `NOISE` is of a picture with this largest time: `· below 0.012 ms`. */
+export const noiseBelow = (largest: number): string =>
+  `${NOISE} below ${withUnit(LEAST_TOLD * largest, columnUnit(largest))}`;
 
 /** The rows that one of the lines of a picture shows, where there are more rows than lines. */
 export const linesOf = (rows: readonly number[], line: number, lines: number): readonly number[] =>

@@ -7,7 +7,7 @@ import { formatSize } from "../../format/size";
 import { formatDuration, momentInUnit, readableAndExact } from "../../format/time";
 import { inUnit } from "../../format/unit";
 import { categoryColour } from "../../model/memory_categories";
-import { arrowOf, directionOf, isSmall, signedAmount, signedShare } from "../../model/change";
+import { arrowOf, directionOf, isSmall, signedAmount, signedPercent } from "../../model/change";
 import { NO_KERNELS } from "../../model/families";
 import { kernelsOf, shortFirstKernel, TAIL } from "../../model/kernel_name";
 import { gpuTimeParts } from "../../model/kernel_time";
@@ -141,7 +141,7 @@ function ChangeCell({ column, row, value, scale }: ChangeCellProps) {
   const coloured = !isNoise(row) && row.told !== "not tested";
   const text =
     column.type === "fraction"
-      ? signedShare(value)
+      ? signedPercent(value)
       : signedAmount(value, scale === undefined ? formatCount(value) : inUnit(value, scale.unit));
   return (
     <span

@@ -5,7 +5,7 @@ import { formatDuration, readableAndExact, type TimeUnit } from "../../format/ti
 import { inUnit } from "../../format/unit";
 import { causesTip } from "../../model/causes";
 import { type Change } from "../../model/comparison";
-import { arrowOf, directionOf, isSmall, signedAmount, signedDuration, signedShare } from "../../model/change";
+import { arrowOf, directionOf, isSmall, signedAmount, signedDuration, signedPercent } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
 import {
@@ -123,7 +123,7 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
     if (column !== "change_share")
       return unit === undefined ? null : <TimeIn ns={column === "a" ? a : b} unit={unit} />;
     if (a <= 0) return <span class="dash">–</span>;
-    return <span class={isSmall(a, b - a) ? "number muted" : "number"}>{signedShare(b / a - 1) || "0 %"}</span>;
+    return <span class={isSmall(a, b - a) ? "number muted" : "number"}>{signedPercent(b / a - 1) || "0 %"}</span>;
   }
   if (column === "change") return <ChangeCell change={change} unit={unit} />;
   if (column === "bound") {

@@ -13,6 +13,9 @@ import {
   type MeasureKind,
 } from "../../model/measures";
 
+/** Beside each other; more are in rows of as many as even out. */
+const MOST_COLUMNS = 5;
+
 interface Row extends Pick<CompareMeasure, "a" | "b" | "is_least" | "interval"> {
   kind: MeasureKind;
   label: string;
@@ -38,7 +41,7 @@ export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
         ` The share of ${unit}s is of the kernel time.`
       }
     >
-      <ul class="key-numbers">
+      <ul class="key-numbers" style={{ "--columns": Math.ceil(rows.length / Math.ceil(rows.length / MOST_COLUMNS)) }}>
         {rows.map((row) => (
           <Tile key={row.label} row={row} changes={changes} />
         ))}

@@ -3,10 +3,11 @@ import { useContext } from "preact/hooks";
 
 import { fetchBaselines } from "../../api/client";
 import type { BaselinesResponse, ProfileEntry } from "../../api/types";
+import { CutName } from "../../components/cut_name";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { formatMoment } from "../../format/date";
-import { formatCount, significant } from "../../format/number";
+import { formatCount, formatCounted, significant } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { ProfilesContext } from "../../frame/profiles";
@@ -34,16 +35,13 @@ export function NoBaseline() {
   const unopened =
     own === undefined || hasNothing
       ? []
-      : neighbours(own, profiles, related.some(({ same }) => same) ? 1 : 0)
-          .slice(0, MOST_UNOPENED)
-          .map((entry): Offered => ({ entry, shared: null, same: false }));
+      : neighbours(own, profiles, related.some(({ same }) => same) ? 1 : 0).slice(0, MOST_UNOPENED);
   const listed = [
     ["Of the same program", "Likely baselines", related.filter(({ same }) => same)],
     ["With similar ops", "Similar ops", related.filter(({ same }) => !same)],
-    ["Not imported yet, perhaps of the same program", "Not imported yet", unopened],
   ] as const;
   // Recordings of one loop follow each other within a minute.
-  const moments = [...(own === undefined ? [] : [{ entry: own }]), ...related, ...unopened].flatMap(
+  const moments = [...(own === undefined ? [] : [{ entry: own }]), ...related].flatMap(
     ({ entry: { captured_at: at } }) => (at === null ? [] : [formatMoment(at)]),
   );
   const toTheSecond = new Set(moments).size < moments.length;
@@ -80,7 +78,7 @@ export function NoBaseline() {
         {related.length === 0 && !query.loading && (compared > 0 || unopened.length === 0) && (
           <p>{hasNothing ? WITHOUT_GPU_WORK : noneRelated(others, compared)}</p>
         )}
-        {related.length + unopened.length > 0 && own !== undefined && (
+        {related.length > 0 && own !== undefined && (
           <table class="plain-table baselines">
             <thead>
               <tr>
@@ -111,6 +109,20 @@ export function NoBaseline() {
                 ),
             )}
           </table>
+        )}
+        {unopened.length > 0 && (
+          <details class="note-below">
+            <summary>{formatCounted(unopened.length, "file")} not imported yet, perhaps of the same program</summary>
+            <ul aria-label="Not imported yet">
+              {unopened.map(({ id, run, name }) => (
+                <li key={id}>
+                  <ViewLink class="link-button" to={{ base: id }}>
+                    {[run, name].filter((part) => part !== "" && part !== ".").join("/")}
+                  </ViewLink>
+                </li>
+              ))}
+            </ul>
+          </details>
         )}
         {more > 0 && (
           <p class="note-below">
@@ -188,11 +200,8 @@ interface BaselineRowProps extends Offered {
   toTheSecond: boolean;
 }
 
-/** Of a name that is cut: its end, where files of one run differ. */
-const LETTERS_OF_END = 26;
-
 function BaselineRow({ entry, shared, own, isOwn = false, toTheSecond }: BaselineRowProps) {
-  const { id, run, name, headline, captured_at: at, state } = entry;
+  const { id, run, name, headline, captured_at: at } = entry;
   const title = run === "" || run === "." ? name : run;
   return (
     <tr>
@@ -208,8 +217,7 @@ function BaselineRow({ entry, shared, own, isOwn = false, toTheSecond }: Baselin
         )}
         {title !== name && (
           <div class="muted cut-within" data-tip={name}>
-            <span class="clip">{name.slice(0, -LETTERS_OF_END)}</span>
-            <span>{name.slice(-LETTERS_OF_END)}</span>
+            <CutName name={name} />
           </div>
         )}
       </th>
@@ -222,7 +230,7 @@ function BaselineRow({ entry, shared, own, isOwn = false, toTheSecond }: Baselin
         <div class="muted">{longerThan(own, entry)}</div>
       </td>
       {shared === null ? (
-        <td class="muted">{isOwn || state === "not_imported" ? "" : "unknown"}</td>
+        <td class="muted">{isOwn ? "" : "unknown"}</td>
       ) : (
         <td class="number bar-cell" style={{ "--bar": shared }}>
           {formatShare(shared)}

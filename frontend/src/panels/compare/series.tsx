@@ -176,13 +176,15 @@ function OpTypes({ series: series, named, x, width, bar }: OpTypesProps) {
 /** Width of a letter below the axis, in CSS pixels. */
 const LETTER = 6.5;
 
-/** What tells runs of one name apart: when each began, else its file. */
+/** What tells runs of one name apart: when each began, to the ms where seconds do not; else its file. */
 function detailsOf(runs: SeriesResponse["runs"], named: readonly string[]): string[] {
   return runs.map(({ name, started_ns: at }, place) => {
     const alike = runs.filter((_, other) => named[other] === named[place]);
     if (alike.length < 2) return "";
     if (alike.some(({ started_ns: began }) => began === null)) return name;
-    return formatMoment((at ?? 0) / 1e9, true).replace(/^\S+ /, "");
+    const second = (ns: number | null): string => formatMoment((ns ?? 0) / 1e9, true).replace(/^\S+ /, "");
+    if (new Set(alike.map(({ started_ns: began }) => second(began))).size === alike.length) return second(at);
+    return `${second(at)}.${String(Math.floor((at ?? 0) / 1e6) % 1000).padStart(3, "0")}`;
   });
 }
 

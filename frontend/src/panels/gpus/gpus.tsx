@@ -189,7 +189,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
 }
 
 /** What a GPU is, in a line: of several, their table tells it. */
-function Facts({ data: { memory }, id }: { data: DashboardResponse; id: number | null }) {
+function Facts({ data: { memory, matrix_unit: matrixUnit }, id }: { data: DashboardResponse; id: number | null }) {
   const { row = {} } = useRow("gpus", "device_id", String(id ?? ""));
   const capability = textOf(row, "compute_capability");
   const processors = numberOf(row, "sm_count");
@@ -197,7 +197,7 @@ function Facts({ data: { memory }, id }: { data: DashboardResponse; id: number |
   const isUsed = memory !== null && !memory.relative && memory.device === String(id);
   const facts = [
     capability && `compute capability ${capability}`,
-    processors === null ? "" : formatCounted(processors, "SM"),
+    processors === null ? "" : formatCounted(processors, matrixUnit === "Matrix Core" ? "CU" : "SM"),
     bytes === null ? "" : `${formatBytes(bytes)} of memory`,
     isUsed ? `${formatBytes(memory.peak_bytes)} in use at the peak` : "",
   ].filter(Boolean);

@@ -4,10 +4,13 @@ import { Fragment } from "preact";
 import type { DashboardResponse, DeviceUtilization, DiagnosedDevice, Diagnosis } from "../../api/types";
 import { Sentence } from "../../components/sentence";
 import { capitalized, formatCount, ofIterations, withinSentence } from "../../format/number";
+import { typeset } from "../../format/sentence";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { meanSaid } from "../../model/answer";
 import { devicesInUse, whyNoKernels } from "../../model/headline";
 import { COMPUTE, computeOf, isLowerBound, LEADS, mainDevice, shownParts, type Share } from "../../model/parts";
+import { medianOf } from "./over_time";
 
 interface GpusBandProps {
   data: DashboardResponse;
@@ -53,6 +56,23 @@ function idleFor(cause: Share | undefined, share: (ns: number) => string): strin
     : `idle longest for: ${withinSentence(cause.kind.label)}, ${share(cause.ns)}`;
 }
 
+/** The part for which a GPU was idle longest in so much time. */
+const causeOf = (parts: DiagnosedDevice["parts"] | undefined, wall: number, unit: string): Share | undefined =>
+  shownParts(parts ?? {}, wall, unit)
+    .shown.filter(({ kind }) => !BUSY.has(kind.key))
+    .sort((a, b) => b.ns - a.ns)[0];
+
+/** Where few long iterations make the mean: so, and what the GPU did in the median one; else empty. */
+function longSaid(diagnosis: Diagnosis, id: string, unit: string): string {
+  const said = meanSaid(diagnosis);
+  const median = medianOf(diagnosis);
+  const parts = median?.devices[id]?.parts;
+  if (said === "" || median === undefined || parts === undefined) return said;
+  const share = (ns: number): string => formatShare(shareOf(ns, median.wall_ns));
+  const does = did(parts, causeOf(parts, median.wall_ns, unit), share, "");
+  return does === "" ? said : `${said} The median one: ${does}.`;
+}
+
 export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const used = devicesInUse(data);
   // One that only copies is not the one that computes least.
@@ -81,13 +101,9 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const partsOf = ({ device_id: id }: DeviceUtilization): DiagnosedDevice["parts"] | undefined =>
     diagnosis?.mean.devices[String(id)]?.parts;
   const parts = partsOf(least);
-  const idle =
-    parts === undefined || diagnosis === null
-      ? []
-      : shownParts(parts, diagnosis.mean.wall_ns, data.matrix_unit).shown.filter(({ kind }) => !BUSY.has(kind.key));
-  const [cause] = idle.sort((a, b) => b.ns - a.ns);
-  // The shares below are of another time than that above where the iterations are marked, or begin before the GPU's work.
   const mean = diagnosis?.mean.wall_ns ?? 0;
+  const cause = causeOf(parts, mean, data.matrix_unit);
+  // The shares below are of another time than that above where the iterations are marked, or begin before the GPU's work.
   const isOther = Math.abs(mean - (wall ?? 0)) > SAME_TIME * (wall ?? 0);
   const of =
     diagnosis !== null && isOther
@@ -108,6 +124,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const told = leads
     ? [ran, idleFor(cause, shareOfMean)].filter(Boolean).join("; ")
     : does && capitalized([[gpu, of].filter(Boolean).join(", "), does].filter(Boolean).join(": "));
+  const long = diagnosis === null ? "" : longSaid(diagnosis, String(least.device_id), data.matrix_unit);
   const onlyCopied = (each: DeviceUtilization): boolean => {
     const own = partsOf(each);
     return each !== least && each.fraction === 0 && own !== undefined && own.copy > 0 && computeOf(own) === 0;
@@ -148,7 +165,9 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
       </h2>
       {told !== "" && (
         <p class="model-line">
-          <span>{told}.</span>
+          <span>
+            {told}.{long && ` ${typeset(long)}`}
+          </span>
         </p>
       )}
     </header>

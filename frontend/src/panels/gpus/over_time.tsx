@@ -16,9 +16,14 @@ interface OverTimeProps {
   devices: readonly DeviceUtilization[];
 }
 
+/** The typical iteration of median length. */
+export function medianOf({ iterations }: Diagnosis): Diagnosis["iterations"][number] | undefined {
+  const typical = iterations.filter((each) => each.typical).sort((a, b) => a.wall_ns - b.wall_ns);
+  return typical[Math.floor((typical.length - 1) / 2)];
+}
+
 export function OverTime({ diagnosis, devices }: OverTimeProps) {
-  const typical = diagnosis.iterations.filter((each) => each.typical).sort((a, b) => a.wall_ns - b.wall_ns);
-  const shown = typical[Math.floor((typical.length - 1) / 2)];
+  const shown = medianOf(diagnosis);
   const ids = devices.flatMap(({ device_id: id }) => (id === null ? [] : [id]));
   if (shown === undefined || ids.length === 0) return null;
   return (

@@ -34,7 +34,7 @@ import {
 import { draw } from "./heat_canvas";
 import { HeatTable } from "./heat_table";
 import { RankLink, toRank } from "./rank_link";
-import { ScaleBar } from "./scale";
+import { Noise, ScaleBar } from "./scale";
 import { ALL, ShownPart, type Shown } from "./shown_part";
 
 /** What the number of an iteration needs below its column. */
@@ -374,6 +374,7 @@ function Picture({ job, cells, scale, name, values, rows, top, count, facets, te
         ) : (
           <ScaleBar low={withUnit(low, columnUnit(high))} high={withUnit(high, columnUnit(high))} />
         )}
+        {printed && <Noise values={values} largest={high} />}
         <ShownPart job={job} cells={cells} rows={rows} count={count} />
         <span class="muted" role="status">
           {description === "" && selected !== null ? text(selected) : description}

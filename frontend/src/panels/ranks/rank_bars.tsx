@@ -18,6 +18,7 @@ import {
   warmUpLeftOut,
 } from "../../model/ranks";
 import { RankLink } from "./rank_link";
+import { Noise } from "./scale";
 
 const WAYS = [
   ["share", "Share"],
@@ -35,6 +36,9 @@ interface RankBarsProps {
 export function RankBars({ job, marked }: RankBarsProps) {
   const way = chosenOf(WAYS, useUrl()["ranks.bars"]);
   const rows = barRows(job);
+  // As the sentence above and the heat map tell it.
+  const delays = job.ranks.own_delay_ns.map((ns) => (ns === null ? null : ns / Math.max(job.iterations, 1)));
+  const most = Math.max(...delays.map((ns) => ns ?? 0), 1);
   const longest = Math.max(...rows.map((row) => meanOf(job, row, "window_ns") ?? 0), 1);
   const many = rows.length < job.ranks.rank.length;
   const half = Math.ceil(rows.length / 2);
@@ -62,12 +66,15 @@ export function RankBars({ job, marked }: RankBarsProps) {
           ),
         )}
         <li class="muted">{spanOf(job, marked)}</li>
+        <li>
+          <Noise values={delays.map((ns) => ns ?? NaN)} largest={most} />
+        </li>
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
       <div class={`${columns.length > 1 ? "rank-columns" : ""} ${(job.hosts ?? 1) > 1 ? "" : "one-host"}`} {...links}>
         {columns.map((some) => (
-          <Bars key={some[0] ?? -1} job={job} rows={some} way={way} longest={longest} />
+          <Bars key={some[0] ?? -1} {...{ job, way, longest, delays, most }} rows={some} />
         ))}
       </div>
     </Panel>
@@ -93,13 +100,12 @@ interface BarsProps {
   rows: readonly number[];
   way: "share" | "time";
   longest: number;
+  /** Of each rank, per iteration, and the largest of them. */
+  delays: readonly (number | null)[];
+  most: number;
 }
 
-function Bars({ job, rows, way, longest }: BarsProps) {
-  // As the sentence above and the heat map tell it.
-  const count = Math.max(job.iterations, 1);
-  const delays = job.ranks.own_delay_ns.map((ns) => (ns === null ? null : ns / count));
-  const most = Math.max(...delays.map((ns) => ns ?? 0), 1);
+function Bars({ job, rows, way, longest, delays, most }: BarsProps) {
   return (
     <ul class="rank-bars">
       <li class="rank-head muted" aria-hidden="true">

@@ -2,6 +2,7 @@
 import { useContext } from "preact/hooks";
 
 import { ThemeContext } from "../../frame/theme";
+import { besideLargest, noiseBelow } from "../../model/ranks";
 
 type Colour = [number, number, number];
 
@@ -25,6 +26,14 @@ export function colourAt(share: number, theme: "light" | "dark"): Colour {
 
 /** Whether black is read better on it than white. */
 export const isPale = ([red, green, blue]: Colour): boolean => red * 0.3 + green * 0.59 + blue * 0.11 > 140;
+
+/** What a dot in place of a time is; nothing where none is drawn. */
+export const Noise = ({ values, largest }: { values: Iterable<number>; largest: number }) =>
+  [...values].some((ns) => besideLargest(ns, largest).isNoise) && (
+    <span class="muted" data-tip="Less than 1 % of the largest, which is noise beside it, or nothing">
+      {noiseBelow(largest)}
+    </span>
+  );
 
 /** What the ends of the scale stand for. */
 export function ScaleBar({ low, high }: { low: string; high: string }) {
