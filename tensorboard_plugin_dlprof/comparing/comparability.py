@@ -52,7 +52,7 @@ def are_kernels_compared(a: Side, b: Side) -> bool:
     return (share_without_op(a) > _MOST_OF_TIME) != (share_without_op(b) > _MOST_OF_TIME)
 
 
-def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, sized: str) -> list[str]:
+def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, sized: bool) -> list[str]:
     """One sentence for each difference.
 
     Args:
@@ -61,7 +61,7 @@ def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per
         rows: of the change.
         ratio: how many times as often B made the calls of A, if it is one and iterations are not marked.
         per: ``iteration``, ``call`` or ``capture``.
-        sized: what ``other_work`` says.
+        sized: whether the verdict tells ``other_work``.
     """
     return [
         *different_programs(a, b, rows),
@@ -99,7 +99,7 @@ def _share(times: Iterable[tuple[int, bool]]) -> float:
     return sum(time for time, counted in listed if counted) / whole if whole else 1.0
 
 
-def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, sized: str) -> Iterator[str]:
+def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str, sized: bool) -> Iterator[str]:
     if is_same_recording(a, b):
         yield "A and B are the same recording."
     elif (
@@ -190,20 +190,25 @@ class _Larger(NamedTuple):
     """Those that it holds for: nearly all; empty where it holds for most only, so that the others' is unlike it."""
 
 
-def other_work(rows: Sequence[Row]) -> str:
-    """A sentence if most of the time is in ops whose first inputs are larger on one side by about the same factor, or
+class OtherWork(NamedTuple):
+    """What B does more or less of per call, within a sentence."""
+
+    inputs: str
+    """``inputs about 4 times as large``."""
+    each: str
+    """``at least 70.3 % less kernel time for each input element``; empty where that is not known."""
+
+
+def other_work(rows: Sequence[Row]) -> OtherWork | None:
+    """Of a pair that has most of the time in ops whose first inputs are larger on one side by about the same factor, or
     nearly all of it in ops where they are larger by at least that."""
     found = _inputs_of_b(rows)
     if found is None:
-        return ""
-    larger, size = ("B", found.ratio) if found.ratio > 1 else ("A", 1 / found.ratio)
+        return None
+    how, size = ("large", found.ratio) if found.ratio > 1 else ("small", 1 / found.ratio)
     where = "" if found.rows else " in ops that take most of the time"
-    inputs = (
-        f"he inputs of {larger} are {'at least' if found.is_least else 'about'} {many_times(size, 2)} as large{where}, "
-        f"so B does {'more' if found.ratio > 1 else 'less'} work per call."
-    )
-    each = _by_input(found, sum(row.b_ns for row in rows if row.b))
-    return f"{each}: t{inputs}" if each else f"T{inputs}"
+    inputs = f"inputs {'at least' if found.is_least else 'about'} {many_times(size, 2)} as {how}{where}"
+    return OtherWork(inputs, _by_input(found, sum(row.b_ns for row in rows if row.b)))
 
 
 _LEAST_BY_INPUT = 0.05
@@ -227,8 +232,8 @@ def _by_input(found: _Larger, whole_ns: int) -> str:
         how = f"no {'more' if found.ratio > 1 else 'less'}"
     else:
         how += "the same"
-    where = f" in ops with {share(b_ns / whole_ns)} of its kernel time" if b_ns < whole_ns else ""
-    return f"B takes {how} kernel time for each input element{where}"
+    where = f" in ops with {share(b_ns / whole_ns)} of it" if b_ns < whole_ns else ""
+    return f"{how} kernel time for each input element{where}"
 
 
 def _inputs_of_b(rows: Iterable[Row]) -> _Larger | None:
@@ -268,14 +273,12 @@ def _at_time(known: Sequence[tuple[float, Row]], left: float) -> float:
     return 0.0
 
 
-def _of_work(a: Side, b: Side, rows: Sequence[Row], sized: str) -> Iterator[str]:
+def _of_work(a: Side, b: Side, rows: Sequence[Row], sized: bool) -> Iterator[str]:
     graphs = a.total("graph_ns"), b.total("graph_ns")
     if any(graphs) and not all(graphs):
         name = "B" if graphs[1] else "A"
         yield f"{name} runs CUDA graphs recorded as a whole: rows of kernels say nothing about the time in them."
-    if sized:
-        yield sized
-    elif inputs_differ(rows):
+    if not sized and inputs_differ(rows):
         yield "The inputs differ: most matched time is in ops with other shapes, so a change is one of work and speed."
     if a.first.ops_beyond or b.first.ops_beyond:
         yield "There are more than 20,000 ops: those with the least time are compared as one."

@@ -69,8 +69,8 @@ class Comparison(msgspec.Struct):
     memory: HeldRows
     measures: dict[str, Measure]
     comparability: list[str]
-    other_work: str
-    """Says that one side works on larger inputs; empty where it does not, or times are compared on equal ones."""
+    other_work: comparability.OtherWork | None
+    """That one side works on larger inputs; None where it does not, or times are compared on equal ones."""
     is_same: bool
     is_over_runs: bool
     """Whether each recording gives one sample, rather than each iteration."""
@@ -133,7 +133,7 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
     rows, left_out = rows_of(left, right, matches, of_kernels, wall=per != "call")
     over_runs = left.is_over_runs() and right.is_over_runs()
     measures = {measure.name: measure for measure in _measures(left, right, per, over_runs)}
-    other_work = comparability.other_work(rows) if measures[_main(per)].input_size_ratio is None else ""
+    other_work = comparability.other_work(rows) if measures[_main(per)].input_size_ratio is None else None
     return Comparison(
         a=left,
         b=right,
@@ -147,7 +147,9 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
         replacements=replacements(matches),
         memory=held_rows(left, right),
         measures=measures,
-        comparability=comparability.sentences(left, right, rows, ratio, per, other_work),
+        comparability=comparability.sentences(
+            left, right, rows, ratio, per, other_work is not None and per != "capture"
+        ),
         other_work=other_work,
         is_same=comparability.is_same_recording(left, right),
         is_over_runs=over_runs,

@@ -62,11 +62,15 @@ def main_change(comparison: Comparison, inside: bool = False) -> str:
     name, part = largest
     where = f"in {_place(comparison, name)}"
     size = duration(abs(part))
-    if abs(part) <= abs(change):
+    against = _against(comparison, part)
+    if abs(part) <= abs(change) and against is None:
         return f", {size} of it {where}" if inside else f" {size} of it is {where}."
     # What makes up for it is told too, since more than all is no part.
     more, less = ("more", "less") if part > 0 else ("less", "more")
-    text = f"{size} {more} {where}{',' * (', ' in where)} and {duration(abs(part - change))} {less} elsewhere"
+    rest = f"{duration(abs(part - change))} {less} elsewhere"
+    if against is not None:
+        rest = f"{duration(abs(against[1]))} {less} in {_place(comparison, against[0])}"
+    text = f"{size} {more} {where}{',' * (', ' in where)} and {rest}"
     return f", {text}" if inside else f" It is {text}."
 
 
@@ -76,6 +80,15 @@ def _largest(comparison: Comparison) -> tuple[str, int] | None:
     changes = [one for one in changes_by_kind(comparison) if one[1] * change > 0]
     largest = max(changes, key=lambda one: abs(one[1]), default=None)
     return None if largest is None or abs(largest[1]) < _LARGE_SHARE * abs(change) else largest
+
+
+def _against(comparison: Comparison, part: int) -> tuple[str, int] | None:
+    """What changed the other way by more than the largest part of a change that is no larger than the change."""
+    if abs(part) > abs(comparison.change_ns):
+        return None
+    changes = [one for one in changes_by_kind(comparison) if one[1] * part < 0]
+    most = max(changes, key=lambda one: abs(one[1]), default=None)
+    return most if most is not None and abs(most[1]) > abs(part) else None
 
 
 class Named(TypedDict):

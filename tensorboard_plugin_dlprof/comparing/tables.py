@@ -9,7 +9,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.comparing.as_json import group_json, interval, is_changed, replacement_json, row_json
 from tensorboard_plugin_dlprof.comparing.attribution import Row
-from tensorboard_plugin_dlprof.comparing.comparability import are_kernels_compared, nets_kernels
+from tensorboard_plugin_dlprof.comparing.comparability import NO_OP, are_kernels_compared, is_in_no_op, nets_kernels
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.groups import Group, groups_of
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
@@ -269,7 +269,7 @@ def rows_of_tables(comparison: Comparison) -> dict[str, tuple[list[str], Iterato
             ("compare_new", (_group(comparison, group) for group in _of_one_side(comparison))),
             ("compare_kernels", (_kernels(comparison, number) for number in range(len(comparison.replacements)))),
             ("compare_modules", modules(comparison.rows)),
-            ("compare_types", types(comparison.rows)),
+            ("compare_types", types(comparison.rows, nets_kernels(comparison.a, comparison.b))),
         )
     }
 
@@ -335,12 +335,12 @@ def times_of_ops(rows: Iterable[Row]) -> dict[str, tuple[int, int]]:
     return {row.b[0].op_id: (row.a_ns, row.b_ns) for row in rows if len(row.b) == 1 and len(row.a) <= 1}
 
 
-def types(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The sums of the rows of ops by op type."""
+def types(rows: Iterable[Row], nets: bool = False) -> list[dict[str, Any]]:
+    """The sums of the rows of ops by op type; if it ``nets`` them, all kernels in no op are one."""
     result: dict[str, dict[str, Any]] = {}
     for row in rows:
         if row.a or row.b:
-            op_type = (row.b or row.a)[0].op_type
+            op_type = NO_OP.capitalize() if nets and is_in_no_op(row) else (row.b or row.a)[0].op_type
             _add(result.setdefault(op_type, {"op_type": op_type, **_NOTHING}), row)
     return list(result.values())
 

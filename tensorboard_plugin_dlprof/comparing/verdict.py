@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tensorboard_plugin_dlprof.comparing.attribution import PART_LABELS
-from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device
+from tensorboard_plugin_dlprof.comparing.comparability import OtherWork, different_programs, is_other_device
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.main_change import changes_by_kind, kind_of, main_change
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
@@ -30,6 +30,9 @@ _COMPUTING = BUSY_PARTS - {"communication"}
 
 _NOT_IDLE = {PART_LABELS[part] for part in GPU_PARTS}
 """What rows of the time are called in which a GPU does something."""
+
+_TIMES = 2
+"""From which a ratio is told as one, beside that of the inputs."""
 
 _THE_OTHER_WAY = 0.05
 """By which kernel time must change, when iterations change the other way, for both to be told."""
@@ -78,7 +81,8 @@ def verdict_of(comparison: Comparison) -> Verdict:
         return Verdict(CANNOT_TELL, _undecided(comparison), details, certainty)
     shifted = _are_means_shifted(comparison, estimate)
     if comparison.other_work:
-        return Verdict(CANNOT_TELL, _with_other_work(comparison, estimate), details, "", shifted)
+        text = _with_other_work(comparison, comparison.other_work, estimate)
+        return Verdict(CANNOT_TELL, text, details, "", shifted)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):
         return Verdict(
             NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details, _means(comparison, estimate), shifted
@@ -160,18 +164,21 @@ def _bounds(estimate: Estimate) -> str:
 
 def _undecided(comparison: Comparison) -> str:
     if comparison.other_work and comparison.per != "capture":
-        return _with_other_work(comparison, None)
+        return _with_other_work(comparison, comparison.other_work, None)
     change = comparison.change_ns
     if comparison.per == "iteration":
+        longer = f"{duration(abs(change))} {'longer' if change > 0 else 'shorter'}"
+        how = f"one iteration of B is {longer}"
+        if comparison.is_of_means:
+            how = f"iterations of B are {longer} on average"
         same = (
-            f"iterations of B are {duration(abs(change))} {'longer' if change > 0 else 'shorter'}"
-            f"{' on average' * comparison.is_of_means} "
-            f"({_times_of_means(comparison)}){main_change(comparison, inside=True)}"
+            f"{how} ({_times_of_means(comparison)}){main_change(comparison, inside=True)}"
             if change
             else "iterations of B take the same time"
         )
         kernels = _kernels_the_other_way(comparison)
-        return f"Cannot tell: {kernels and f'{kernels}, but '}{same}."
+        # What is told stands before what cannot be.
+        return f"{kernels and f'{kernels[:1].upper()}{kernels[1:]}. '}Cannot tell: {same}."
     if not comparison.tells_times:
         return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
@@ -195,13 +202,10 @@ def _few(comparison: Comparison) -> str:
     return _too_few(len(a.recordings), len(b.recordings), "recording")
 
 
-def _with_other_work(comparison: Comparison, estimate: Estimate | None) -> str:
+def _with_other_work(comparison: Comparison, work: OtherWork, estimate: Estimate | None) -> str:
     """The times of sides whose inputs are of other sizes, of which neither is slower for it."""
-    told = comparison.other_work
-    told = f"Cannot tell: {told if told.startswith('B ') else f'{told[:1].lower()}{told[1:]}'}"
-    if not comparison.a_ns:
-        return told
-    ratio = estimate.ratio if estimate else comparison.b_ns / comparison.a_ns
+    # Ops that both have took time in A.
+    ratio = estimate.ratio if estimate else comparison.b_ns / max(comparison.a_ns, 1)
     times = _times(comparison, estimate) if estimate else _times_of_means(comparison)
     rates = (comparison.measures[name] for name in ("samples_per_s", "tokens_per_s"))
     done = next(
@@ -212,7 +216,10 @@ def _with_other_work(comparison: Comparison, estimate: Estimate | None) -> str:
         ),
         "",
     )
-    return f"{told} {_what(comparison)} {_time_in_words(ratio)}: {times}{main_change(comparison, inside=True)}.{done}"
+    much = f"{three_digits(ratio)} times as much time" if ratio >= _TIMES else _time_in_words(ratio)
+    what = _what(comparison).replace("An it", "an it").replace("Kernels", "kernels")
+    text = f"Other work: {what} {much} for {work.inputs} ({times}){main_change(comparison, inside=True)}"
+    return f"{text}{work.each and f': {work.each}'}.{done}"
 
 
 def _kernels_the_other_way(comparison: Comparison) -> str:

@@ -160,4 +160,4 @@ def test_profiles_that_nobody_opened_are_offered_as_baselines(page: Page, tmp_pa
         offered = page.get_by_role("list", name="Not imported yet").get_by_role("link")
         expect(offered).to_have_text(["before/generated-resnet50-amp.pt.trace.json.gz"])
         offered.click()
-        expect(page.locator("header.headline h2 .compare-word")).to_have_text("No clear change")
+        expect(page.locator("header.headline h2 .compare-word")).to_have_text("No change")

@@ -177,8 +177,8 @@ def test_kernels_that_changed_the_other_way_are_told_before_and_after_a_verdict(
     told = "ernels take half the time (25.0 ms instead of 50.0 ms)"
     assert f" But k{told}." in verdict_of(compare([a], [b])).headline
     few = [recording(one.ops, iterations=one.iteration_time[:2]) for one in (a, b)]
-    assert f"Cannot tell: k{told.replace('25.0', '100').replace('50.0', '200')}, but iterations" in (
-        verdict_of(compare(few[:1], few[1:])).headline
+    assert verdict_of(compare(few[:1], few[1:])).headline.startswith(
+        f"K{told.replace('25.0', '100').replace('50.0', '200')}. Cannot tell: iterations of B"
     )
 
 
@@ -190,15 +190,17 @@ def test_inputs_of_another_size_are_no_change_of_speed(iterations: tuple[tuple[i
         for time, batch, each in ((60_000_000, 8, iterations[0]), (90_000_000, 32, iterations[1]))
     ]
     for order, told, each in (
-        (sides, "the inputs of B are about 4 times as large, so B does more", "62.5 % less"),
-        (sides[::-1], "the inputs of A are about 4 times", "167 % more"),
+        (sides, "about 4 times as large", "62.5 % less"),
+        (sides[::-1], "about 4 times as small", "167 % more"),
     ):
         comparison = compare(order[:1], order[1:])
         verdict = verdict_of(comparison)
         assert verdict.verdict == "cannot_tell"
-        assert f"Cannot tell: B takes about {each} kernel time for each input element: {told}" in verdict.headline
+        assert verdict.headline.startswith("Other work: ")
+        assert f" for inputs {told} (" in verdict.headline
+        assert f": about {each} kernel time for each input element." in verdict.headline
         assert comparison.has_other_inputs
-        assert sum("inputs" in sentence for sentence in comparison.comparability) == 1
+        assert not any("inputs" in sentence for sentence in comparison.comparability)
 
 
 def test_inputs_that_are_many_times_as_large_have_no_power_of_ten() -> None:
@@ -207,7 +209,7 @@ def test_inputs_that_are_many_times_as_large_have_no_power_of_ten() -> None:
         recording([op("model/linear", time, shapes=f"[[{batch},64],[64,64]]")], iterations=EIGHT)
         for time, batch in ((6_000_000, 1), (90_000_000, 128))
     )
-    assert "the inputs of B are about 130 times as large" in verdict_of(compare([a], [b])).headline
+    assert "inputs about 130 times as large" in verdict_of(compare([a], [b])).headline
 
 
 def test_no_time_by_input_is_told_where_inputs_grow_unlike() -> None:
@@ -223,17 +225,18 @@ def test_no_time_by_input_is_told_where_inputs_grow_unlike() -> None:
         for rows, length in ((256, 8256), (512, 1891))
     )
     assert compare([a], [b]).other_work == (
-        "The inputs of B are about 2 times as large in ops that take most of the time, so B does more work per call."
+        "inputs about 2 times as large in ops that take most of the time",
+        "",
     )
 
 
 @pytest.mark.parametrize(
     ("times", "lengths", "told"),
     [
-        ((60_000_000, 120_000_000), (8, 20), "B takes at least 50.0 % less kernel time for each input element"),
-        ((60_000_000, 500_000_000), (8, 20), "B takes at most 108 % more kernel time for each input element"),
-        ((60_000_000, 240_000_000), (8, 20), "B takes no more kernel time for each input element"),
-        ((120_000_000, 60_000_000), (20, 8), "B takes at least 100 % more kernel time for each input element"),
+        ((60_000_000, 120_000_000), (8, 20), "at least 50.0 % less kernel time for each input element"),
+        ((60_000_000, 500_000_000), (8, 20), "at most 108 % more kernel time for each input element"),
+        ((60_000_000, 240_000_000), (8, 20), "no more kernel time for each input element"),
+        ((120_000_000, 60_000_000), (20, 8), "at least 100 % more kernel time for each input element"),
         ((60_000_000, 120_000_000), (8, 1), ""),
     ],
 )
@@ -254,6 +257,6 @@ def test_inputs_that_are_larger_by_several_factors_are_larger_by_the_least(
     )
     comparison = compare([a], [b])
     if told:
-        larger = "A" if lengths[0] == 20 else "B"
-        assert f"{told}: the inputs of {larger} are at least 4 times as large" in comparison.other_work
-    assert (comparison.other_work == "") == (told == "")
+        size = "small" if lengths[0] == 20 else "large"
+        assert comparison.other_work == (f"inputs at least 4 times as {size}", told)
+    assert (comparison.other_work is None) == (told == "")

@@ -35,7 +35,6 @@ const LEAST_OF_LARGEST = 0.01;
 /** Of the change, from which kernels alone would be all that is seen; and by how many types of ops they are divided then. */
 const NEARLY_ALL = 0.9;
 const MOST_TYPES = 4;
-const MOSTLY = 0.5;
 
 interface NamedChange extends Pick<Step, "label" | "part"> {
   change: number;
@@ -93,8 +92,8 @@ function typesOf(kinds: CompareResponse["kinds"], whole: number): NamedChange[] 
     .slice(0, MOST_TYPES)
     .map(({ name: label, change_ns: change }): NamedChange => ({ label, part: null, change }));
   const change = whole - shown.reduce((sum, each) => sum + each.change, 0);
-  // Where others or overlap make up most of it, the largest ones explain nothing.
-  if (shown.length === 0 || Math.abs(change) > MOSTLY * Math.abs(whole)) return [];
+  // Where others or overlap make up more than the largest ones, these explain nothing.
+  if (Math.abs(change) > shown.reduce((sum, each) => sum + Math.abs(each.change), 0)) return [];
   return change === 0 ? shown : [...shown, { label: "all else", part: null, change }];
 }
 

@@ -34,7 +34,7 @@ interface HeadProps {
 
 export function Head({ comparison: comparison, baseline, swap, withNotes }: HeadProps) {
   const { a, b } = comparison;
-  const headline = withoutWord(comparison.headline);
+  const { before, word, headline } = atWord(comparison);
   const { profile } = useScope();
   const { profiles } = useContext(ProfilesContext);
   // Files of two runs often have the same name.
@@ -50,7 +50,8 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
     <>
       <header class="headline">
         <h2>
-          <span class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</span>{" "}
+          {before !== "" && <Headline text={before} />}
+          <span class={`compare-word word-${comparison.verdict}`}>{word}</span>{" "}
           <LinkedHeadline text={withNames(headline, nameA, nameB)} named={comparison.named} />
         </h2>
         {comparison.certainty !== "" && (
@@ -129,9 +130,12 @@ const showing = ({ column, value }: NonNullable<CompareResponse["named"]>): Chan
   [`cgroups.where.${column}`]: `=${value}`,
 });
 
-/** The headline without the word that stands before it. */
-const withoutWord = (text: string): string =>
-  capitalized(text.replace(/^(?:Cannot tell|No clear change|No change): /, ""));
+/** The word of the verdict, what is told before it, and what it is of: `Kernels take half the time. ` is sure all the same. */
+function atWord({ headline, verdict }: CompareResponse): { before: string; word: string; headline: string } {
+  const [, before = "", word, rest] =
+    /^(.*?)\b(Cannot tell|Other work|No clear change|No change): (.*)$/s.exec(headline) ?? [];
+  return { before, word: word ?? WORDS[verdict], headline: capitalized(rest ?? headline) };
+}
 
 interface SideProps {
   letter: string;

@@ -14,7 +14,7 @@ import {
 } from "../../model/measures";
 
 /** Beside each other; more are in rows of as many as even out. */
-const MOST_COLUMNS = 5;
+const MOST_COLUMNS = 6;
 
 interface Row extends Pick<CompareMeasure, "a" | "b" | "is_least" | "interval"> {
   kind: MeasureKind;
