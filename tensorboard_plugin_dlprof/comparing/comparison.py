@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
 from tensorboard_plugin_dlprof.comparing import comparability
 from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remainder, parts_table, rows_of
 from tensorboard_plugin_dlprof.comparing.calls import SHARE_OF_ONE_PROGRAM, passes_of_a, ratio_of_calls
+from tensorboard_plugin_dlprof.comparing.comparability import OtherWork
 from tensorboard_plugin_dlprof.comparing.equal_work import estimate_at_equal_work
 from tensorboard_plugin_dlprof.comparing.groups import Group, groups_of
 from tensorboard_plugin_dlprof.comparing.matching import Match, match_kernels, match_ops, ops_of_kernels
@@ -69,7 +70,7 @@ class Comparison(msgspec.Struct):
     memory: HeldRows
     measures: dict[str, Measure]
     comparability: list[str]
-    other_work: comparability.OtherWork | None
+    other_work: OtherWork | None
     """That one side works on larger inputs; None where it does not, or times are compared on equal ones."""
     is_same: bool
     is_over_runs: bool
