@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Va as e,hn as t,qa as n}from"./frame-Dv8BmDNt.js";var r=({low:r,high:i,time:a,share:o,of:s,to:c=null})=>n(`div`,{class:`finding-gain`,children:[n(t,{low:r,high:i,label:`Could gain ${a}, ${o} of ${s}`,to:c}),n(`strong`,{children:n(e,{text:a})}),n(`span`,{class:`muted`,children:o})]});export{r as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Jr as e,Xr as t,Yr as n,bo as r}from"./frame-Dv8BmDNt.js";function i(i,a){let o=t(),s={...o,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},c=e(a.row===``?null:n(o,`only`,i,a),e=>r(s,e));if(c.data===null)return c.error===null?null:``;let{total:l,rows:u,key:d}=c.data;return l===1?String(u[0]?.[d]??``):``}export{i as t};
