@@ -431,9 +431,6 @@ def _room(history: History) -> list[dict[str, Any]]:
         return []
     if history.out_of_memory:
         return []
-    holder = "The program takes from the driver" if history.measure == "driver" else "This process's allocator holds"
-    title = (
-        f"{holder} at most {size(most)} of the GPU's {size(history.capacity_bytes)} "
-        f"({percentage(most / history.capacity_bytes)}): as far as it shows, there is room for a larger batch"
-    )
+    shows = "what the program takes from the driver" if history.measure == "driver" else "this process's allocator"
+    title = f"As far as {shows} shows, there is room for a larger batch"
     return [_finding("batch_size_detector", "info", "low", title, "Try twice the batch size.")]

@@ -8,10 +8,10 @@ from tensorboard_plugin_dlprof.reports import charts, markup
 from tensorboard_plugin_dlprof.units import narrow_percentage, shares, size
 
 _COLOURS = {
-    **{"parameter": "memory", "taken from the driver": "memory", "input": "host_code"},
-    **{"optimizer state": "data_loader", "optimizer temporary": "optimizer-temporary"},
-    **{"gradient": "cpu", "backward temporary": "backward-temporary", "autograd detail": "backward-temporary"},
-    **{"activation": "other_kernel", "activation or output": "tensor_core"},
+    **{"parameter": "parameter", "taken from the driver": "parameter", "input": "input"},
+    **{"optimizer state": "optimizer", "optimizer temporary": "optimizer-temporary"},
+    **{"gradient": "gradient", "backward temporary": "backward-temporary", "autograd detail": "backward-temporary"},
+    **{"activation": "activation", "activation or output": "output"},
     **{"forward temporary": "forward-temporary", "temporary": "forward-temporary", "unknown": "unknown-memory"},
 }
 """Category -> class of its colour, as ``memory_categories.ts`` has them; all others are grey."""

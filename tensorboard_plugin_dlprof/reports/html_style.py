@@ -13,6 +13,12 @@ COLOURS = {
     "communication": ("#cb3872", "#ef73cc"),
     "other": ("#c6c9d0", "#5d6068"),
     "outside": ("#939393", "#929192"),
+    "parameter": ("#204ac5", "#677bf5"),
+    "optimizer": ("#81328e", "#eca4fe"),
+    "gradient": ("#b52f2d", "#e8562a"),
+    "activation": ("#129ecb", "#0cc3c2"),
+    "output": ("#21485a", "#d2ebf8"),
+    "input": ("#ae8037", "#b6b530"),
 }
 """Class of a mark -> its colour on light and on dark panels; those of the tab (``frontend/src/model/resources.ts``)."""
 
@@ -22,9 +28,9 @@ _MORE_COLOURS = {
     "host_code": ("#ab8f68", "#a58a6a"),
     "queued": ("#93a3c4", "#7385ab"),
     "launch_unknown": ("#b7aed0", "#7a6f96"),
-    "optimizer-temporary": ("#aca5cc", "#7b4f91"),
-    "backward-temporary": ("#f0b382", "#9d7944"),
-    "forward-temporary": ("#92cfa1", "#719c71"),
+    "optimizer-temporary": ("#ba8ec1", "#9b73a5"),
+    "backward-temporary": ("#d68d8c", "#994830"),
+    "forward-temporary": ("#7dcae2", "#208484"),
     "unknown-memory": ("#c4c4c4", "#6a6969"),
     "scale": ("#f1f3f4", "#444444"),
     "gain-low": ("#263248", "#dbe7ef"),

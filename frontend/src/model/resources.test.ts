@@ -5,6 +5,7 @@ import {
   colourOf,
   COLOURS,
   GAIN,
+  HELD,
   colourProperties,
   PANEL_BACKGROUND,
   resourceLabel,
@@ -107,6 +108,19 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
         expect(far(colour, other), `${precision} and ${name}`).toBeGreaterThan(0.09);
       for (const [other, { [theme]: second }] of all.slice(i + 1))
         expect(far(colour, second), `${precision} and ${other}`).toBeGreaterThan(0.06);
+    }
+  });
+
+  it.each(Object.entries(VISION))("of what memory holds differ from each other for %s", (vision, matrix) => {
+    const seen = (colours: { light: string; dark: string }) => oklab(times(matrix, linear(colours[theme])));
+    const far = (a: Rgb, b: Rgb): number => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+    const held = Object.values(HELD);
+    for (const [i, one] of held.entries()) {
+      expect(contrast(one[theme], PANEL_BACKGROUND[theme])).toBeGreaterThanOrEqual(3);
+      for (const other of [...held.slice(i + 1), COLOURS.outside])
+        expect(far(seen(one), seen(other))).toBeGreaterThan(0.06);
+      for (const other of Object.values(COLOURS))
+        if (vision === "trichromacy") expect(far(seen(one), seen(other))).toBeGreaterThan(0.06);
     }
   });
 

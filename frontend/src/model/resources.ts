@@ -35,6 +35,16 @@ export const GAIN: Readonly<Record<"low" | "high", Colours>> = {
   high: { light: "#9db4c0", dark: "#7d909d" },
 };
 
+/** What memory holds, in colours of no class of time. */
+export const HELD = {
+  parameter: { light: "#204ac5", dark: "#677bf5" },
+  optimizer: { light: "#81328e", dark: "#eca4fe" },
+  gradient: { light: "#b52f2d", dark: "#e8562a" },
+  activation: { light: "#129ecb", dark: "#0cc3c2" },
+  output: { light: "#21485a", dark: "#d2ebf8" },
+  input: { light: "#ae8037", dark: "#b6b530" },
+} as const satisfies Readonly<Record<string, Colours>>;
+
 /** The class whose colour marks, among kernels, those of ops that could be on matrix units and are not. */
 export const KEPT_OFF: ColourClass = "cpu";
 
@@ -131,6 +141,7 @@ export const textOn = (colour: string): "on-dark" | "on-light" => (UNDER_WHITE.h
 export function colourProperties(theme: keyof Colours): string {
   return [
     ...Object.entries(COLOURS).map(([name, colours]) => `--c-${name.replace("_", "-")}:${colours[theme]}`),
+    ...Object.entries(HELD).map(([name, colours]) => `--held-${name}:${colours[theme]}`),
     ...Object.entries(GAIN).map(([name, colours]) => `--gain-${name}:${colours[theme]}`),
   ].join(";");
 }

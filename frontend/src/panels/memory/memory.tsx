@@ -47,7 +47,7 @@ torch.cuda.memory._dump_snapshot("LOGDIR/snapshot.pickle")`;
 /** What brings what this recording lacks. */
 function HowToTell() {
   return (
-    <Panel title="What Holds It, a Memory Snapshot with Its History Tells">
+    <Panel title="Record a Memory Snapshot to See What Holds It">
       <Snippet what="how to record a memory snapshot" text={SNAPSHOT} />
     </Panel>
   );

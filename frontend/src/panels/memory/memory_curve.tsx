@@ -133,6 +133,7 @@ export function MemoryCurve({ id, device, time, opening = null, below }: CurvePr
   const top = Math.max(most * 1.12, (shownCapacity ?? 0) * 1.04);
   const axisUnit = sizeUnit(top);
   const inner = width - LEFT;
+  const inUseNamed = device.relative ? "above the start" : "in use";
   const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
   const drawn = layers.map(({ category }) => category);
@@ -226,6 +227,7 @@ export function MemoryCurve({ id, device, time, opening = null, below }: CurvePr
               phase={phase}
               x={x(begin)}
               width={x(end) - x(begin)}
+              named={phases.length === 0}
               about={unit === "ns" ? `${phase}: ${formatDuration(begin)} to ${formatDuration(end)}` : phase}
             />
           ))}
@@ -233,7 +235,11 @@ export function MemoryCurve({ id, device, time, opening = null, below }: CurvePr
             <g key={bytes}>
               <line class="grid-line" x1={LEFT} x2={width} y1={y(bytes)} y2={y(bytes)} />
               <text class="axis" x={LEFT - 6} y={y(bytes) + 4} text-anchor="end">
-                {bytes === 0 ? "0" : withoutZeros(withUnit(bytes, axisUnit))}
+                {bytes === 0
+                  ? device.relative
+                    ? "start"
+                    : "0"
+                  : `${device.relative ? "+" : ""}${withoutZeros(withUnit(bytes, axisUnit))}`}
               </text>
             </g>
           ))}
@@ -373,12 +379,12 @@ export function MemoryCurve({ id, device, time, opening = null, below }: CurvePr
         )}
         <p class="muted note-below">
           {layers.length === 0 ? (
-            <Key sample={<span class="swatch memory-swatch" />}>in use</Key>
+            <Key sample={<span class="swatch memory-swatch" />}>{inUseNamed}</Key>
           ) : (
             below === undefined &&
             downwards.map((category) => (
               <Key key={category} sample={<span class="swatch" style={{ background: categoryColour(category) }} />}>
-                {layers.length === 1 && category === "unknown" ? "in use" : category}
+                {layers.length === 1 && category === "unknown" ? inUseNamed : category}
               </Key>
             ))
           )}

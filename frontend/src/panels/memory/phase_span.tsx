@@ -20,8 +20,17 @@ export const keyedPhases = (
   return all.every((phase) => named.has(phase)) ? [] : all;
 };
 
+interface PhaseSpanProps {
+  phase: string;
+  x: number;
+  width: number;
+  about: string;
+  /** Whether no legend names the phases: one that is named in places would leave open what the others are. */
+  named: boolean;
+}
+
 /** A part of a training step, with its name where there is room. */
-export function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width: number; about: string }) {
+export function PhaseSpan({ phase, x, width, about, named }: PhaseSpanProps) {
   return (
     <g data-tip={about}>
       <rect
@@ -32,7 +41,7 @@ export function PhaseSpan({ phase, x, width, about }: { phase: string; x: number
         fill={phaseColour(phase)}
         opacity={PHASE_OPACITY}
       />
-      {hasRoom(phase, width) && (
+      {named && hasRoom(phase, width) && (
         <text class="memory-phase" x={x + 4} y={STRIP - 6}>
           {phase}
         </text>
