@@ -33,7 +33,7 @@ HEADINGS: Final = {
     "profiler_overhead_detector": "The profiler slows the host",
     "optimizer_detector": "Use a fused optimizer",
     "zero_grad_detector": "Set gradients to None",
-    "fusion_detector": "Fuse small kernels",
+    "fusion_detector": "Fuse neighbouring kernels",
     "xla_detector": "Compile with XLA",
     "attention_detector": "Use fused attention",
     "older_attention_detector": "Use newer attention kernels",

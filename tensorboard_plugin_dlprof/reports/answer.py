@@ -95,17 +95,25 @@ def _said(diagnosis: Diagnosis) -> str:
 
 def _with_rest(parts: Sequence[tuple[str, str, int]], wall: int) -> list[tuple[str, str, int]]:
     """The parts, those of less than a hundredth but communication as one, as on the Dashboard."""
-    small = [part for part in parts if part[2] < _LEAST_SHARE * wall and part[1] != "communication"]
-    rest = [("Rest", "outside", sum(ns for _, _, ns in small))] if small else []
-    return [part for part in parts if part not in small] + rest
+    return _folded(parts, _large(parts, wall))
 
 
-def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
+def _large(parts: Sequence[tuple[str, str, int]], wall: int) -> set[str]:
+    return {name for name, colour, ns in parts if ns >= _LEAST_SHARE * wall or colour == "communication"}
+
+
+def _folded(parts: Sequence[tuple[str, str, int]], large: set[str]) -> list[tuple[str, str, int]]:
+    rest = sum(ns for name, _, ns in parts if name not in large)
+    return [part for part in parts if part[0] in large] + ([("Rest", "outside", rest)] if rest else [])
+
+
+def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = (), units: Sequence[Tile] = ()) -> list[Tile]:
     """The key numbers of an iteration, as the Dashboard has them; none if no GPU worked.
 
     Args:
         diagnosis: of the profile.
         rates: samples or tokens a second, where they are known.
+        units: the use of matrix units.
     """
     device = least_computing(diagnosis)
     if device is None:
@@ -113,7 +121,7 @@ def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
     mean = diagnosis["mean"]["devices"][device]
     wall, parts, overlap = diagnosis["mean"]["wall_ns"], mean["parts"], mean["overlap"]
     compute = sum(parts[part] for part in _COMPUTE)
-    least = "at least " if {"missing_work", "launches_without_work"} & set(diagnosis["lower_bound"]) else ""
+    least = _at_least(diagnosis)
     shown = []
     if diagnosis["marked"]:
         count = diagnosis["mean"]["iterations"]
@@ -136,6 +144,7 @@ def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
     shown.append(
         ("Computing", f"{least}{_share(compute, wall)}", f"{short_duration(compute)} of {short_duration(wall)}.")
     )
+    shown += units
     for part, name, doing in (("communication", "communication", "It ran"), ("copy", "copies", "They ran")):
         whole = overlap[f"{part}_all_ns"]
         if whole and parts[part] >= (_LEAST_SHARE * wall if part == "copy" else 1):
@@ -187,15 +196,18 @@ def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     device, rows = least_computing(diagnosis), diagnosis["iterations"]
     if device is None or not 1 < len(rows) <= MOST_COLUMNS:
         return
+    mine = [row["devices"][device]["parts"] for row in rows if device in row["devices"]]
+    parts = _shown({part: sum(each[part] for each in mine) for part in NAMES}, unit)
+    large = _large(parts, sum(ns for _, _, ns in parts))
     stacks = []
     for row in rows:
         name, wall = row["label"], row["wall_ns"]
         # As on the Dashboard: what is left out of the means is pale.
         left, pale = ("", "") if row["typical"] else (", left out of the means", " faded")
-        parts = _shown(row["devices"][device]["parts"], unit) if device in row["devices"] else []
-        parts = parts or [("not on this GPU", "outside", wall)]
+        own = _folded(_shown(row["devices"][device]["parts"], unit), large) if device in row["devices"] else []
+        own = own or [("not on this GPU", "outside", wall)]
         stacks.append(
-            [Part(ns, colour + pale, f"{name}{left}: {what} {short_duration(ns)}") for what, colour, ns in parts]
+            [Part(ns, colour + pale, f"{name}{left}: {what} {short_duration(ns)}") for what, colour, ns in own]
         )
     walls = [row["wall_ns"] for row in rows if row["typical"]] or [row["wall_ns"] for row in rows]
     longest, middle = max(walls), round(median(walls))
@@ -211,9 +223,7 @@ def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
         named = ", ".join(f"{row['label']} {short_duration(row['wall_ns'])}" for row in cut[:MOST_NAMED])
         note += f" Cut at {short_duration(most)}: {named}{', and others' if len(cut) > MOST_NAMED else ''}."
     names = [f"{row['label']}{'' if row['typical'] else ', left out'}" for row in rows]
-    mine = [row["devices"][device]["parts"] for row in rows if device in row["devices"]]
-    parts = _shown({part: sum(each[part] for each in mine) for part in NAMES}, unit)
-    colours = keys([(colour, what, "") for what, colour, _ in parts])
+    colours = keys([(colour, what, "") for what, colour, _ in _folded(parts, large)])
     yield section("Iterations", note, durations(names, all_walls, stacks, most) + colours)
 
 
@@ -322,10 +332,21 @@ def span(diagnosis: Diagnosis | None, wall_ns: int | None) -> str:
     )
 
 
-def iteration_gain(busy: float | None) -> str:
+def iteration_gain(diagnosis: Diagnosis | None, busy: float | None) -> str:
     """How what kernels could gain relates to what an iteration gains, as ``model/iteration_gain.ts`` has it: of the
-    share of the time in which they run."""
+    share of the time of the sentence in which they run, else of the wall clock time (``busy``)."""
+    whole, least = "wall clock time", ""
+    device = None if diagnosis is None else least_computing(diagnosis)
+    if diagnosis is not None and device is not None and (wall := diagnosis["mean"]["wall_ns"]):
+        parts = diagnosis["mean"]["devices"][device]["parts"]
+        busy = sum(parts[part] for part in (*_COMPUTE, "communication")) / wall
+        whole = f"{short_duration(wall)} {'of an iteration' if diagnosis['marked'] else 'from first to last GPU work'}"
+        least = _at_least(diagnosis)
     if not 0 < (busy or 0) < _MOSTLY_BUSY:
         return ""
     gain = "an iteration may gain less, or nothing, while the host launches no sooner"
-    return f" Kernels run for {share(busy)} of the wall clock time: {gain}."
+    return f" Kernels run for {least}{share(busy)} of the {whole}: {gain}."
+
+
+def _at_least(diagnosis: Diagnosis) -> str:
+    return "at least " if {"missing_work", "launches_without_work"} & set(diagnosis["lower_bound"]) else ""

@@ -55,12 +55,12 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     unit = system.matrix_unit(connection)
     times = summary.kernel_time(connection, scope)
     on_gpu = any(times[kind]["time_ns"] for kind in ("total", "memory", "graph"))
-    tiles: list[answer.Tile] = []
+    units = list(_tensor_cores(connection, scope, unit))
+    tiles = [] if on_gpu else units
     if diagnosis is not None:
         yield from answer.sentence(diagnosis, unit, [] if on_gpu else _on_host(connection, scope, unit))
-        tiles += answer.tiles(diagnosis, list(_throughput(connection, scope)))
+        tiles = answer.tiles(diagnosis, list(_throughput(connection, scope)), units) or tiles
     if tiles or not on_gpu:
-        tiles += _tensor_cores(connection, scope, unit)
         peak = list(_peak(connection))
         # Alone it would say again what the sentence says; its parts tell more.
         if peak and not tiles:
@@ -71,7 +71,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
         yield from answer.changes(diagnosis)
     else:
         yield _recommendations(connection, scope)
-    yield groups(connection, scope, unit, "GPU" if on_gpu else "CPU")
+    yield groups(connection, scope, unit, "GPU" if on_gpu else "CPU", diagnosis)
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
     if diagnosis is not None and not drawn:
         yield strip(connection, diagnosis)

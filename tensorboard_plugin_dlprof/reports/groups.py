@@ -21,7 +21,9 @@ from tensorboard_plugin_dlprof.reports.markup import duration, section, share
 from tensorboard_plugin_dlprof.units import column_unit, in_unit
 
 
-def groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str) -> str:
+def groups(
+    connection: sqlite3.Connection, scope: Scope, unit: str, where: str, diagnosis: answer.Diagnosis | None = None
+) -> str:
     """The ten largest groups of ops by their time on the ``GPU`` or ``CPU``: those of one path without indices are one
     row; kernels of one name are one row where a graph launch holds most of the GPU time.
 
@@ -51,7 +53,7 @@ def groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str) 
         what
         + (f" Times are means of {iterations:,} iterations." if iterations > 1 else "")
         + (" DLProf: Top 10 GPU Ops." if where == "GPU" else "")
-        + (answer.iteration_gain(summary.gpu_utilization(connection, scope)["fraction"]) if gains else "")
+        + (answer.iteration_gain(diagnosis, summary.gpu_utilization(connection, scope)["fraction"]) if gains else "")
     )
     names = [_name(row, graph_share is not None) for row in rows]
     bars = _bars(connection, rows, unit, where)

@@ -103,7 +103,8 @@ section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .fai
 .changes { margin: 0; padding: 0; list-style: none; }
 .changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
   border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { height: 6px; margin: 6px 0; }
-.changes .proof { border: 0; padding: 0; margin: 4px 0 0; background: none; } .proof > summary { color: var(--faint); }
+.changes .proof { border: 0; padding: 0; margin: 4px 0 0; background: none; } .proof td { overflow-wrap: break-word; }
+.proof > summary { color: var(--faint); }
 .proof table { width: 100%; margin: 8px 0 0; } .proof td:not(.n) { overflow-wrap: anywhere; }
 .proof thead th { white-space: normal; vertical-align: bottom; } .proof .n { width: 96px; }
 .groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 370px; width: 55%; }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from tensorboard_plugin_dlprof.reports.markup import number, path, typeset
@@ -40,7 +39,7 @@ def _table(rows: Sequence[Mapping[str, Any]], each: str) -> str:
     heads = "".join(f"<th scope=col{_kind(head)}>{head}</th>" for head in told)
     lines = [
         f"<tr><td>{_place(row)}</td>"
-        + "".join(f"<td{_kind(head)}>{escape(cells[at])}</td>" for head, cells in told.items())
+        + "".join(f"<td{_kind(head)}>{path(cells[at])}</td>" for head, cells in told.items())
         + "</tr>"
         for at, row in enumerate(shown)
     ]

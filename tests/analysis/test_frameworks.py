@@ -107,6 +107,17 @@ def test_what_torch_compile_left_out_is_not_to_be_compiled_again() -> None:
     assert findings.numbers["share_fraction"] == pytest.approx(0.4)
 
 
+def test_fused_layers_are_those_that_the_kernels_are_in() -> None:
+    """A network of convolutions has no use for the layers of a language model."""
+    add = ADD.replace("float", "c10::BFloat16")
+    for op, layers in (
+        ("/Net/BatchNorm2d/batch_norm", ", or fused layers (BatchNorm with ReLU) of a library."),
+        ("/Model/LlamaRMSNorm/mul", ", or fused layers (RMSNorm) of a library."),
+        ("aten::add", "model = torch.compile(model)."),
+    ):
+        assert said_by("fusion_detector", kernel(add, op)(0.4)).recommendation_text().endswith(layers)
+
+
 def test_a_triton_kernel_written_by_hand_is_no_sign_of_torch_compile() -> None:
     """Of a library of kernels, in an eager model."""
 

@@ -125,7 +125,8 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     result = diagnosis_or_none(made, None)
     assert result is not None
     gain = {"low_ns": 1, "high_ns": 2_000, "share_low": 0.1, "share_high": 0.2}
-    result["findings"] = [{"heading": "what", "title": "<b>", "action": "do", "gain": gain, "evidence": []}]
+    finding = {"heading": "what", "title": "<b>", "action": "do", "gain": gain, "evidence": [], "confidence": "low"}
+    result["findings"] = [finding]
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
         write_html(connection, find_scope(connection), [], stream, result)
@@ -136,6 +137,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
         for each in ("class=answer", "&lt;b&gt;", ">Where GPU time goes</h2>", "Duration of the iterations")
     ]
     assert places == sorted(places)
+    assert "<span class='faint sure'>confidence low</span><strong>what</strong>" in text
     assert f"<p class=answer>{plain(answer(result['headline']))}</p>" in text
     assert "0.0010 to 2.00 µs<div class=faint>10.0 to 20.0 %</div>" in text
     assert "Times are means of " in text
@@ -319,11 +321,17 @@ def test_a_damaged_number_is_shown_as_it_is(made: Path) -> None:
 
 def test_what_kernels_could_gain_is_not_what_an_iteration_gains(made: Path) -> None:
     """The GPU idles for most of the time, so that shorter kernels may only let it wait for longer."""
-    sentence = "of the wall clock time: an iteration may gain less, or nothing, while the host launches no sooner."
-    assert sentence not in plain(page_of(made))
+    sentence = "of the {}: an iteration may gain less, or nothing, while the host launches no sooner."
+    assert sentence.format("wall clock time") not in plain(page_of(made))
     with closing(sqlite3.connect(made)) as con, con:
         con.execute("UPDATE op_pattern_sums SET gain_ns = 1000")
-    assert sentence in plain(page_of(made))
+    assert sentence.format("wall clock time") in plain(page_of(made))
+    result, stream = diagnosis_or_none(made, None), io.StringIO()
+    assert result is not None
+    with closing(open_database(made)) as connection:
+        write_html(connection, find_scope(connection), [], stream, result)
+    whole = f"{short_duration(result['mean']['wall_ns'])} of an iteration"
+    assert sentence.format(whole) in plain(stream.getvalue()), "as the sentence at the top"
 
 
 def test_groups_have_the_colours_of_the_dashboard(tmp_path: Path) -> None:

@@ -6,5 +6,5 @@ it("says that an iteration may gain less than kernels only where the GPU idles f
   expect(iterationGain(0.56)).toBe(
     "Kernels run for 56.0 % of the wall clock time: an iteration may gain less, or nothing, while the host launches no sooner.",
   );
-  expect([null, 0, 0.85, 1].map(iterationGain)).toEqual(["", "", "", ""]);
+  expect([null, 0, 0.85, 1].map((busy) => iterationGain(busy))).toEqual(["", "", "", ""]);
 });

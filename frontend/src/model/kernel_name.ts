@@ -232,7 +232,7 @@ export function cutLabel(name: string, letters: number): string {
 /** The last part of an op's path stands out; the parts before it are its place in the model. */
 export function splitPath(path: string): { place: string; name: string } {
   // DLProf's name of a kernel without an op: what is common to all of them gives way.
-  if (path.startsWith(UNASSOCIATED)) return { place: NO_OP, name: withoutVersion(path.slice(UNASSOCIATED.length)) };
+  if (path.startsWith(UNASSOCIATED)) return { place: NO_OP, name: labelOf(path) };
   const trimmed = path.replace(/\/+$/, "");
   const at = trimmed.lastIndexOf("/");
   // The root is the place of all that have no other, and says nothing.

@@ -1,10 +1,19 @@
 import { describe, expect, it } from "vitest";
 
 import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../api/types";
-import { exposedCommunication, leadingExposed, mainDevice, partKinds, shownParts } from "./parts";
+import { exposedCommunication, leadingExposed, mainDevice, partKinds, runningOf, shownParts } from "./parts";
 
 const device = (parts: Partial<DiagnosedDevice["parts"]>) => ({ parts, rows: [] }) as unknown as DiagnosedDevice;
 const mean = (devices: Record<string, DiagnosedDevice>) => ({ devices }) as unknown as Diagnosis["mean"];
+
+it("tells for how much of the time of the headline kernels run, and of which", () => {
+  const worked = mean({ 0: device({ compute_other: 20, communication: 5, copy: 9 }) });
+  const diagnosis = { marked: false, mean: { ...worked, wall_ns: 100 }, lower_bound: [] } as unknown as Diagnosis;
+  expect(runningOf(diagnosis)).toEqual({ share: 0.25, said: "25.0 % of the 100 ns from first to last GPU work" });
+  const missing: Diagnosis = { ...diagnosis, marked: true, lower_bound: ["missing_work"] };
+  expect(runningOf(missing)?.said).toBe("at least 25.0 % of the 100 ns of an iteration");
+  expect(runningOf({ ...diagnosis, mean: mean({}) })).toBeNull();
+});
 
 describe("the GPU that the headline is about", () => {
   it("computes least of those that the program works with, not one that only gets a copy now and then", () => {

@@ -1,4 +1,5 @@
 /** The parts of a step's time as `dlprof diagnose` tells them: their names, colours, and the pages that show them. */
+import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
 import type { DashboardResponse, Diagnosis, DiagnosedDevice, DiagnosedPart } from "../api/types";
 import { colourOf } from "./resources";
@@ -151,6 +152,22 @@ const MISSING: ReadonlySet<string> = new Set(["missing_work", "launches_without_
 /** Whether computing time is a lower bound, and what is exposed an upper one. */
 export const isLowerBound = ({ lower_bound: bounds }: Pick<Diagnosis, "lower_bound">): boolean =>
   bounds.some((why) => MISSING.has(why));
+
+/** For how much of a time kernels run, and the same in words. */
+export interface Running {
+  share: number;
+  said: string;
+}
+
+/** The same of the time that the Dashboard's sentence is about; null without GPU work. */
+export function runningOf(diagnosis: Diagnosis): Running | null {
+  const { marked, mean } = diagnosis;
+  const parts = mainDevice(diagnosis)?.[1].parts;
+  const share = parts === undefined ? null : shareOf(computeOf(parts) + parts.communication, mean.wall_ns);
+  if (share === null) return null;
+  const whole = `${formatDuration(mean.wall_ns)} ${marked ? "of an iteration" : "from first to last GPU work"}`;
+  return { share, said: `${isLowerBound(diagnosis) ? "at least " : ""}${formatShare(share)} of the ${whole}` };
+}
 
 /** The part of the time that the Dashboard's sentence blames; null where it blames none. */
 export function blamedPart(diagnosis: Pick<Diagnosis, "mean">): DiagnosedPart | null {

@@ -13,7 +13,7 @@ describe("shortPlace", () => {
     expect(shortPlace("/model/encoder/attention/", 12, letters)).toBe("…/attention/");
     expect(shortPlace("/model/encoder/attention/", 3, letters)).toBe("…/");
     expect(shortPlace("Optimizer.step#Adam.step/", 5, letters)).toBe("…/");
-    expect(shortPlace("unassociated_", 8, letters)).toBe("…");
+    expect(shortPlace("no op: ", 3, letters)).toBe("no op: ");
     expect(shortPlace("/", 0, letters)).toBe("/");
   });
   it("uses the room that is left for the next part, with its beginning and its end", () => {

@@ -20,8 +20,8 @@ function cutPart(part: string, room: number, widthOf: WidthOf): string {
  * it fits, then those before it; of the next one its beginning and its end.
  */
 export function shortPlace(place: string, room: number, widthOf: WidthOf): string {
-  if (place.length <= 1 || widthOf(place) <= room) return place;
-  if (!place.includes("/")) return "…";
+  // What stands before the kernel of no op is no place, and says what it is.
+  if (place.length <= 1 || !place.includes("/") || widthOf(place) <= room) return place;
   const parts = partsOf(place);
   let [shown, at] = ["/", parts.length];
   while (at > 0 && widthOf(`…/${parts[at - 1] ?? ""}${shown}`) <= room) {

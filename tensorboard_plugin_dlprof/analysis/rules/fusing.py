@@ -175,8 +175,7 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
         "fusion_detector",
         problem,
         signals.advice(
-            "Fuse them: model = torch.compile(model), or fused layers (RMSNorm, rotary embedding, activation) of your "
-            "library.",
+            f"Fuse them: model = torch.compile(model){_fused_layers(signals)}.",
             tensorflow="",
             tensorrt="",
             jax="Fuse them: one jax.jit around what runs op by op, so that XLA sees all of it.",
@@ -215,6 +214,28 @@ def xla(signals: Signals) -> Finding | Lacks | None:
         "TF_XLA_FLAGS=--tf_xla_auto_jit=2 without a change of the code.",
         _XLA_LINK,
     )
+
+
+_LAYERS = tuple(
+    (Expression(pattern, re.IGNORECASE), name)
+    for pattern, name in (
+        ("batch_?norm", "BatchNorm with ReLU"),
+        ("layer_?norm", "LayerNorm"),
+        ("rms_?norm", "RMSNorm"),
+        ("group_?norm", "GroupNorm"),
+        (r"rotary|rope", "rotary embedding"),
+        ("gelu|silu|swiglu", "activation"),
+        ("cross_?entropy", "cross entropy"),
+    )
+)
+"""What libraries have as one kernel, by the modules and ops that it is in place of."""
+
+
+def _fused_layers(signals: Signals) -> str:
+    """Which layers a library may have fused, of those that the kernels are in; empty where it is none of them."""
+    evidence = work_evidence(signals, fusible(signals))
+    names = [name for pattern, name in _LAYERS if any(pattern.search(row.path or row.key) for row in evidence)]
+    return f", or fused layers ({', '.join(names)}) of a library" if names else ""
 
 
 def _unfused(signals: Signals, detector: str, problem: str, recommendation: str, link: str) -> Finding | None:

@@ -51,7 +51,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
           )}
         </>
       )}
-      {ofMemory ? <MemoryAtAGlance /> : <WhereTimeGoes data={data} />}
+      {ofMemory ? <MemoryAtAGlance /> : <WhereTimeGoes data={data} diagnosis={diagnosis} />}
       <DlprofPanels data={data} timed={!ofMemory} diagnosis={diagnosis} />
     </div>
   );

@@ -4,7 +4,7 @@ import { Panel } from "../../components/panel";
 import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { emptyPanels } from "../../model/empty_panels";
-import { exposedCommunication } from "../../model/parts";
+import { exposedCommunication, isLowerBound } from "../../model/parts";
 import { Coverage } from "./coverage";
 import { Guidance } from "./guidance";
 import { KernelTimePanel } from "./kernel_time_panel";
@@ -45,7 +45,9 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
           <div class="dlprof-panels">
             {(isUsed || has(efficiency)) && (
               <div class="panel-stack">
-                {isUsed && <Utilization data={data} exposed={exposed} />}
+                {isUsed && (
+                  <Utilization data={data} exposed={exposed} least={diagnosis !== null && isLowerBound(diagnosis)} />
+                )}
                 {has(efficiency) ? (
                   <TensorCoreEfficiency data={data} />
                 ) : (

@@ -48,7 +48,11 @@ export function ThroughputTile({ throughput, iteration_ns: iteration }: Throughp
       </span>
       <span class="muted">
         {second !== undefined && `${of(second, "per_s")} ${second}/s, `}
-        <button type="button" class="link-button" onClick={() => setAsking(true)}>
+        <button
+          type="button"
+          class={known.length === 0 ? "link-button" : "link-button tile-about"}
+          onClick={() => setAsking(true)}
+        >
           {known.length === 0
             ? "Enter the batch size"
             : `${exactNumber(Math.round(shown[`${first}_per_iteration`] ?? 0))} in each${second !== undefined ? "" : shown[`${first}_from`] === "given" ? ", given" : ", from shapes"}`}

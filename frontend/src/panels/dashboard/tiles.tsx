@@ -140,7 +140,7 @@ function memoryTile({
   return {
     ...inTwo(formatBytes(peak), all === null || all === 0 || relative ? "" : `of ${formatBytes(all)}`),
     about: (
-      <ViewLink class="link-button" to={{ view: "memory" }}>
+      <ViewLink class="link-button tile-about" to={{ view: "memory" }}>
         peak memory {of}
       </ViewLink>
     ),

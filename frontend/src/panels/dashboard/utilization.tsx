@@ -11,9 +11,11 @@ interface UtilizationProps {
   data: DashboardResponse;
   /** How long communication ran while nothing was computed, ns. */
   exposed: number;
+  /** Whether GPU work is missing, so that the GPU may have been in use for longer. */
+  least: boolean;
 }
 
-export function Utilization({ data, exposed }: UtilizationProps) {
+export function Utilization({ data, exposed, least }: UtilizationProps) {
   const { fraction, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
   // The bar above counts it as no idle time, either.
@@ -40,16 +42,16 @@ export function Utilization({ data, exposed }: UtilizationProps) {
     >
       <Donut
         name="utilization"
-        label={`GPU utilization ${formatShare(fraction)}`}
+        label={`GPU utilization ${least ? "at least " : ""}${formatShare(fraction)}`}
         centre={formatShare(fraction)}
-        centreLabel="in use"
+        centreLabel={least ? "at least" : "in use"}
         whole={`of ${formatDuration(wall)} wall clock${devices.length > 1 ? `, mean of ${devices.length} GPUs` : ""}`}
         parts={(
           [
             ["using", isSplit ? "Using GPU, computing" : "Using GPU", "other_kernel", (fraction ?? 0) - communication],
             ["communicating", "Using GPU, communicating", "communication", communication],
             ["copying", "Only copying", "memory", copies],
-            ["idle", "Idle GPU", "outside", idle],
+            ["idle", least ? "Idle or not recorded" : "Idle GPU", "outside", idle],
           ] as const
         )
           .filter(([key, , , share]) => key === "using" || key === "idle" || share > 0)

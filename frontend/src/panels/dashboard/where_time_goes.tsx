@@ -1,6 +1,6 @@
 /** The ten groups of ops that take the most GPU time; of a recording without GPU work the most CPU time. DLProf's Top 10 GPU Ops. */
 import { fetchTable } from "../../api/client";
-import type { DashboardResponse, Row, TableResponse } from "../../api/types";
+import type { DashboardResponse, Diagnosis, Row, TableResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Icon } from "../../components/icon";
 import { IterationGain } from "../../components/iteration_gain";
@@ -21,7 +21,8 @@ import { piecesOf } from "../../model/families";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery, type Query } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
-import { shortKernelName } from "../../model/kernel_name";
+import { UNASSOCIATED, shortKernelName } from "../../model/kernel_name";
+import { runningOf, type Running } from "../../model/parts";
 import { colourOf, shortUnit } from "../../model/resources";
 import { placesApart } from "../../model/short_place";
 import { showingOp, type Changes } from "../../model/url_state";
@@ -65,7 +66,7 @@ const SOURCES: Readonly<Record<By, Source>> = {
   none: { table: "ops", name: "name", opens: (row) => showingOp("ops", textOf(row, "op_id")) },
 };
 
-export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
+export function WhereTimeGoes({ data, diagnosis }: { data: DashboardResponse; diagnosis: Diagnosis | null }) {
   const onGpu = hasGpuWork(data);
   const groupings = onGpu ? BY : BY.filter(([id]) => id !== "kernel");
   const chosen = useUrl()["top.by"];
@@ -106,6 +107,7 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
           time={time}
           matrixUnit={data.has_matrix_units ? data.matrix_unit : ""}
           kernels={by === "kernel"}
+          running={diagnosis === null ? null : runningOf(diagnosis)}
         />
       )}
     </Panel>
@@ -132,9 +134,10 @@ interface TopTableProps {
   /** Empty where the GPU has none. */
   matrixUnit: string;
   kernels: boolean;
+  running: Running | null;
 }
 
-function TopTable({ page, source, time, matrixUnit, kernels }: TopTableProps) {
+function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
   const { iterations } = useScope();
   const [measure, width] = useWidth(NAMES_AT_FIRST);
@@ -252,7 +255,11 @@ function TopTable({ page, source, time, matrixUnit, kernels }: TopTableProps) {
                     {direction !== "" && <span class="muted direction">{direction}</span>}
                   </span>
                 </td>
-                {isMany && <td class="right number lesser">×{formatCount(numberOf(row, "ops"))}</td>}
+                {isMany && (
+                  <td class="right number lesser">
+                    {name.startsWith(UNASSOCIATED) ? "–" : `×${formatCount(numberOf(row, "ops"))}`}
+                  </td>
+                )}
                 <td class="right number lesser">{formatCalls(numberOf(row, "calls"))}</td>
                 <td class="right number" data-tip={readableAndExact(ns)}>
                   {inUnit(ns, unit)}
@@ -282,7 +289,7 @@ function TopTable({ page, source, time, matrixUnit, kernels }: TopTableProps) {
       </table>
       {has("gain_ns") && (
         <p class="muted note-below">
-          <IterationGain />
+          <IterationGain running={running} />
         </p>
       )}
     </div>
