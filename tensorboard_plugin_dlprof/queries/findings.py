@@ -7,6 +7,7 @@ import sqlite3
 from typing import Literal, TypeAlias, TypedDict, cast
 
 from tensorboard_plugin_dlprof.diagnosis.headings import SET_UP, heading_of
+from tensorboard_plugin_dlprof.queries.headline import is_marked
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
 from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -99,12 +100,9 @@ def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
             undecided=[],
         )
     iteration_ns = whole(verdict[0])
-    source = connection.execute(
-        "SELECT candidate_source FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
-    ).fetchone()
     return Findings(
         judged=True,
-        marked=source is None or source[0] != "whole_capture",
+        marked=is_marked(connection, scope) is not False,
         iteration_ns=iteration_ns,
         total_low_ns=whole(verdict[1]),
         total_high_ns=whole(verdict[2]),

@@ -6,7 +6,7 @@ import sqlite3
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import has_older_rules, info, is_of_another_version, is_ours
-from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performance, resource_breakdown
 from tensorboard_plugin_dlprof.queries.system import gpu_names
 from tensorboard_plugin_dlprof.units import NS_PER_S
@@ -22,6 +22,8 @@ class Headline(TypedDict):
     wall_time_ns: int | None
     iterations: int | None
     average_iteration_ns: int | None
+    marked: bool | None
+    """Whether iterations are marked; else the whole recording counts as one. None where that is not known."""
     gpu_utilization_fraction: float | None
     """Share of the wall time with a kernel running, which may be a collective that waits."""
     computing_fraction: float | None
@@ -54,10 +56,21 @@ def headline(connection: sqlite3.Connection) -> Headline:
         wall_time_ns=times["wall_clock_ns"],
         iterations=times["profiled_iterations"],
         average_iteration_ns=times["average_iteration_ns"],
+        marked=is_marked(connection, scope),
         gpu_utilization_fraction=gpu_utilization(connection, scope)["fraction"],
         computing_fraction=_computing(connection),
         tensor_core_time_fraction=parts["tensor_core"],
     )
+
+
+def is_marked(connection: sqlite3.Connection, scope: Scope) -> bool | None:
+    """Whether the iterations of an aggregation are marked; None where it is not one of ours."""
+    if not is_ours(connection) or is_of_another_version(connection):
+        return None
+    row = connection.execute(
+        "SELECT candidate_source FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchone()
+    return None if row is None else bool(row[0] != "whole_capture")
 
 
 def _computing(connection: sqlite3.Connection) -> float | None:

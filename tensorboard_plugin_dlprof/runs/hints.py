@@ -105,6 +105,7 @@ def _headline(message: Any) -> Headline:
         "wall_time_ns": known("wall_time_ns"),
         "iterations": known("iterations"),
         "average_iteration_ns": None if average_ns is None else round(average_ns),
+        "marked": None,
         "gpu_utilization_fraction": known("gpu_utilization_fraction"),
         "computing_fraction": None,
         "tensor_core_time_fraction": known("tensor_core_time_fraction"),

@@ -105,7 +105,7 @@ def test_the_kernels_of_an_op(ours: UntrustedConnection) -> None:
 
 def test_the_headline_and_the_source(ours: UntrustedConnection) -> None:
     """What the list shows."""
-    assert headline(ours)["iterations"] == 3
+    assert (headline(ours)["iterations"], headline(ours)["marked"]) == (3, True)
     assert headline(ours)["gpu_names"] == ["NVIDIA Test GPU"]
     facts = source_facts(ours)
     assert (facts["source_name"], facts["format"]) == ("a.json", "pytorch")

@@ -44,6 +44,7 @@ def test_an_iteration_with_whole_graphs_does_not_say_that_none_used_tensor_cores
         (row,) = page(file, table_of(file, "iterations"), scope, PageRequest()).rows
         (shares,) = iteration_shares(file, scope)
         assert headline(file)["tensor_core_time_fraction"] is None
+        assert headline(file)["marked"] is False
         parts = {part["resource"]: part["time_ns"] for part in resource_breakdown(file, scope)}
         ((drawn,), _) = iteration_rows(file, scope)
     assert row["tensor_core_time_ns"] is row["tensor_core_time_fraction"] is shares.tensor_core_fraction is None

@@ -750,6 +750,8 @@ export interface Headline {
   wall_time_ns: number | null;
   iterations: number | null;
   average_iteration_ns: number | null;
+  /** Whether iterations are marked; else the whole recording counts as one. `null` where that is not known. */
+  marked: boolean | null;
   /** Share of the wall time with a kernel running, which may be a collective that waits. */
   gpu_utilization_fraction: number | null;
   /** Share of a mean iteration in which the GPU computes, the least of all GPUs; `null` where no diagnosis is stored. */

@@ -1,10 +1,9 @@
-import type { ComponentChildren, RefObject } from "preact";
-import { useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
 
 import { ExternalLink } from "../components/external_link";
 import { Terms } from "../components/properties";
 import { ViewLink } from "../components/view_link";
-import { useOneStop } from "../components/walking";
+import { CONFIDENCE } from "../model/findings";
 import { CATEGORIES } from "../model/memory_categories";
 import { partKinds } from "../model/parts";
 import { PARTS } from "../model/ranks";
@@ -26,6 +25,41 @@ const ABOUT: Readonly<Record<string, string>> = {
   memory: "What holds the GPU's memory at its peak or at any moment, by category and op, and whether it leaks.",
   gpus: "How each GPU spent its time; in a job of many, which rank costs the others time, and why.",
   compare: "What changed from a baseline to this profile, where, and whether it is more than noise.",
+};
+
+/** How a page is read, and what clicks do. */
+const USE: Readonly<Record<string, readonly [read: string, click: string]>> = {
+  dashboard: [
+    "Read from the top: the sentence, the bar of a mean iteration that it is about, what to change first. DLProf's panels below add up all iterations that count.",
+    "Click a part of the bar, a group or an iteration to open it on its page; an entry of a legend hides its slice.",
+  ],
+  recommendations: [
+    "What gains most for sure comes first. A bar is as long as an iteration: its dark part is gained at least, its pale one at most.",
+    "Click a time to see the moment in the Timeline; the last line of a card shows how the gain is known.",
+  ],
+  modules: [
+    "A box is as large as its share of the time.",
+    "Click a box or a row to see its ops and what it could gain.",
+  ],
+  ops: ["Each row is a group or an op, the longest first.", "Click a row to see what it launched, a head to sort."],
+  efficiency: [
+    "A dot of the roofline is an op: the farther below the roof, the more it could gain.",
+    "Click a dot or a row to see the op.",
+  ],
+  iterations: [
+    "A bar is an iteration, pale where means leave it out.",
+    "Click a bar to see what the iteration launched; the handles choose which are counted.",
+  ],
+  timeline: ["Time goes to the right; a track tells why the GPU was idle.", "Click what is drawn for its details."],
+  memory: ["The curve is what was held at each moment.", "Click a moment to see what was held then."],
+  gpus: [
+    "A bar is a GPU or rank, divided as that of the Dashboard. Own delay is what a rank took longer than its peers, waiting what others cost it.",
+    "Click the name of a rank to open its profile, a cell of the heat map to see its iteration.",
+  ],
+  compare: [
+    "Changes are from the baseline A to this profile B; what may be noise is said to be.",
+    "Click a row to see both sides.",
+  ],
 };
 
 /** The views of DLProf's guide, and the pages that they are on. */
@@ -68,6 +102,16 @@ const TERMS: readonly [string, string][] = [
   ["GPU utilization", "Share of the wall clock time in which at least one kernel was running; overlaps count once."],
   ["CPU overhead", "CPU time of a call without the time in calls of the CUDA API."],
   ["GPU idle", "Time between the first and the last work of a call on the GPU in which none of it was running."],
+  [
+    "Could gain",
+    "How much less time it may take: of a recommendation an iteration, of an op its kernels, at the GPU's published rates.",
+  ],
+  [
+    "Bound by",
+    "What limits kernels: compute (the rate of the arithmetic), memory (its bandwidth), latency (too little work to use either).",
+  ],
+  ["Confidence", CONFIDENCE],
+  ["Hidden, exposed", "Communication or copies beside which kernels compute, and those beside which none does."],
   ["GPU time of an op", "Time in which kernels, copies or memsets of the op were running."],
 ];
 
@@ -89,8 +133,8 @@ const KEYS: readonly [string, string][] = [
   ["Esc", "close a menu or this pane; undo the selection of a row"],
 ];
 
-/** Headings that are jumped to. */
-const JUMPS = {
+/** Headings. */
+const HEADINGS = {
   page: "This page",
   parts: "Parts of an iteration",
   memory: "What memory holds",
@@ -102,10 +146,10 @@ const JUMPS = {
   reading: "Further reading",
 } as const;
 
-type Jump = keyof typeof JUMPS;
+type Part = keyof typeof HEADINGS;
 
 /** What belongs to a page, and is not folded beside it. */
-const OF_PAGE: Readonly<Record<string, Jump>> = {
+const OF_PAGE: Readonly<Record<string, Part>> = {
   dashboard: "parts",
   iterations: "parts",
   timeline: "parts",
@@ -113,46 +157,23 @@ const OF_PAGE: Readonly<Record<string, Jump>> = {
   memory: "memory",
 };
 
-/** Not by a link: the address holds what the page shows. */
-function Jumps({ to }: { to: RefObject<HTMLDivElement> }) {
-  const row = useOneStop<HTMLElement>();
-  return (
-    <nav class="help-jumps" aria-label="In this help" {...row}>
-      {Object.entries(JUMPS).map(([key, label]) => (
-        <button
-          key={key}
-          type="button"
-          class="link-button"
-          onClick={() => {
-            const section = to.current?.querySelector(`[data-jump=${key}]`);
-            if (section instanceof HTMLDetailsElement) section.open = true;
-            section?.scrollIntoView();
-          }}
-        >
-          {label}
-        </button>
-      ))}
-    </nav>
-  );
-}
-
 interface SectionProps {
-  jump: Jump;
+  part: Part;
   /** The section that belongs to the page that is open. */
-  open: Jump | undefined;
+  open: Part | undefined;
   children: ComponentChildren;
 }
 
 /** What belongs to the page stands open, all else is folded. */
-function Section({ jump, open, children }: SectionProps) {
-  const heading = <h3>{JUMPS[jump]}</h3>;
-  return jump === open ? (
-    <section data-jump={jump}>
+function Section({ part, open, children }: SectionProps) {
+  const heading = <h3>{HEADINGS[part]}</h3>;
+  return part === open ? (
+    <section>
       {heading}
       {children}
     </section>
   ) : (
-    <details data-jump={jump}>
+    <details>
       <summary>{heading}</summary>
       {children}
     </details>
@@ -172,12 +193,13 @@ interface Entry {
   about: string;
 }
 
-/** What bars of time consist of, in the words of their legends: of one GPU, and where a job tells communication apart. */
+/** What bars of time consist of, in the words of their legends; `OF_RANKS` where a job tells communication apart. */
 const TIMES: readonly Entry[] = [
   ...partKinds("Tensor Core"),
   { ...REST, about: "Parts that are too short to be seen in the bar, together." },
-  ...PARTS.map((part) => ({ ...part, colour: `var(--rank-${part.key})` })),
 ];
+
+const OF_RANKS: readonly Entry[] = PARTS.map((part) => ({ ...part, colour: `var(--rank-${part.key})` }));
 
 const MEMORY: readonly Entry[] = Object.entries(CATEGORIES).map(([label, [colour, about]]) => ({
   label,
@@ -198,18 +220,28 @@ const Legend = ({ entries }: { entries: readonly Entry[] }) => (
   </dl>
 );
 
-function TimeLegend({ open }: { open: Jump | undefined }) {
+/** Those of the page first. */
+function TimeLegend({ open, ranks }: { open: Part | undefined; ranks: boolean }) {
+  const across = (
+    <>
+      <h4>Across ranks</h4>
+      <Legend entries={OF_RANKS} />
+    </>
+  );
   return (
-    <Section jump="parts" open={open}>
+    <Section part="parts" open={open}>
       <p>What bars of time consist of: what the GPU did at each moment, or why it was idle.</p>
+      {ranks && across}
+      {ranks && <h4>Of one GPU</h4>}
       <Legend entries={TIMES} />
+      {!ranks && across}
     </Section>
   );
 }
 
-function MemoryLegend({ open }: { open: Jump | undefined }) {
+function MemoryLegend({ open }: { open: Part | undefined }) {
   return (
-    <Section jump="memory" open={open}>
+    <Section part="memory" open={open}>
       <p>By the phases in which it was allocated and freed.</p>
       <Legend entries={MEMORY} />
     </Section>
@@ -218,42 +250,44 @@ function MemoryLegend({ open }: { open: Jump | undefined }) {
 
 /** What is said of the page that is open comes first, with the legend of its pictures. */
 export function Help({ version }: { version: string }) {
-  const pane = useRef<HTMLDivElement>(null);
   const { view = "dashboard" } = useUrl();
   const page = PAGES.find(({ id }) => id === view) ?? PAGES[0];
   const open = OF_PAGE[page?.id ?? ""];
   return (
-    <div class="help" ref={pane}>
-      <Jumps to={pane} />
-      <Section jump="page" open="page">
+    <div class="help">
+      <Section part="page" open="page">
         <p>
           <strong>{page?.label}:</strong> {ABOUT[page?.id ?? ""]}
         </p>
+        {(USE[page?.id ?? ""] ?? []).map((line) => (
+          <p key={line}>{line}</p>
+        ))}
+        <p>Tab goes from panel to panel, arrow keys walk in one, Enter opens; see Keyboard.</p>
       </Section>
-      {open === "memory" ? <MemoryLegend open={open} /> : <TimeLegend open={open} />}
-      {open === "memory" ? <TimeLegend open={open} /> : <MemoryLegend open={open} />}
-      <Section jump="guide" open={open}>
+      {open === "memory" ? <MemoryLegend open={open} /> : <TimeLegend open={open} ranks={page?.id === "gpus"} />}
+      {open === "memory" ? <TimeLegend open={open} ranks={page?.id === "gpus"} /> : <MemoryLegend open={open} />}
+      <Section part="guide" open={open}>
         <Terms
           rows={PAGES.filter(({ id }) => id !== page?.id).map(({ id }) => [<ToPage key={id} id={id} />, ABOUT[id]])}
         />
       </Section>
-      <Section jump="views" open={open}>
+      <Section part="views" open={open}>
         <p>Where the views of DLProf's guide are found here.</p>
         <Terms rows={VIEWS.map(([name, id]) => [name, <ToPage key={id} id={id} />])} />
       </Section>
-      <Section jump="terms" open={open}>
+      <Section part="terms" open={open}>
         <Terms rows={TERMS} />
       </Section>
-      <Section jump="keyboard" open={open}>
+      <Section part="keyboard" open={open}>
         <Terms rows={KEYS.map(([key, action]) => [<kbd key={key}>{key}</kbd>, action])} />
       </Section>
-      <Section jump="filters" open={open}>
+      <Section part="filters" open={open}>
         <p>
           Numbers: <code>&gt;1000</code>, <code>&lt;=20</code>, <code>10..50</code>. Times take a unit:{" "}
           <code>&gt;1ms</code>, <code>10us..50us</code>. Shares: <code>&gt;10%</code>. Texts: any part of them.
         </p>
       </Section>
-      <Section jump="reading" open={open}>
+      <Section part="reading" open={open}>
         <ul>
           <li>
             <ExternalLink href="https://docs.nvidia.com/deeplearning/frameworks/dlprof-viewer-user-guide/index.html">

@@ -96,7 +96,7 @@ function numbers({ headline }: ProfileEntry, shared: number | null): string[] {
     ...(shared === null ? [] : [`${formatShare(shared)} in the same ops`]),
     // Of a recording without times nothing is known of how long it is.
     headline?.average_iteration_ns
-      ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
+      ? `${formatDuration(headline.average_iteration_ns)} ${(headline.marked ?? headline.iterations !== 1) ? "per iteration" : "recorded"}`
       : "",
   ];
 }

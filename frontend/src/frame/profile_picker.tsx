@@ -205,15 +205,13 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
     options.findIndex(({ profile, view }) => view === undefined && profile.id === selected?.id),
     0,
   );
-  const [active, setActive] = useState(atFirst);
+  // Null until another is pointed at: the one shown, of a search the first hit.
+  const [active, setActive] = useState<number | null>(null);
   // Those of the same program come before the others once they are known.
-  useEffect(() => {
-    if (likely.size > 0) setActive(atFirst);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when they become known
-  }, [likely.size]);
+  useEffect(() => setActive(null), [likely.size]);
   const list = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
-  const current = Math.min(active, options.length - 1);
+  const current = Math.min(active ?? (isSearched ? 0 : atFirst), options.length - 1);
   const optionId = (index: number): string => `${id}-option-${index}`;
 
   // Before the browser paints, so that what is typed at once after opening lands in the search.
@@ -225,19 +223,9 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
     if (known.current !== likely.size) scrolled.current = false;
     known.current = likely.size;
     const option = list.current?.querySelector(`[id="${id}-option-${current}"]`);
-    // It opens at the head of a run, so that no row is cut in half below the search.
-    if (!scrolled.current) {
-      option?.closest("[role=group]")?.scrollIntoView({ block: "start" });
-      // Near its end the list scrolls less far: then at the head of the run that the search would cut.
-      const top = list.current?.getBoundingClientRect().top ?? 0;
-      const cut = [...(list.current?.querySelectorAll("[role=listbox] > [role=group]") ?? [])].find(
-        (group) => group.getBoundingClientRect().bottom > top + 1,
-      );
-      cut?.scrollIntoView({ block: "start" });
-      // Above the first row stands what is yet to come.
-      if (current === 0) list.current?.scrollTo(0, 0);
-    }
-    option?.scrollIntoView({ block: "nearest" });
+    option?.scrollIntoView({ block: scrolled.current ? "nearest" : "center" });
+    // Above the first row stands what is yet to come.
+    if (!scrolled.current && current === 0) list.current?.scrollTo(0, 0);
     scrolled.current = true;
   }, [current, id, search, likely.size]);
 
@@ -278,9 +266,10 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
           value={search}
           onInput={(event) => {
             setSearch(event.currentTarget.value);
-            setActive(0);
-            // The first hit stands at the top, whatever the list showed before.
+            setActive(null);
+            // The first hit stands at the top, whatever the list showed before; without a search the one shown in the middle.
             list.current?.scrollTo(0, 0);
+            scrolled.current = event.currentTarget.value.trim() !== "";
           }}
           onKeyDown={onKey}
         />

@@ -51,6 +51,7 @@ describe("which profile a URL means", () => {
       wall_time_ns: 1,
       iterations: 1,
       average_iteration_ns: 1,
+      marked: null,
       computing_fraction: null,
       tensor_core_time_fraction: 0,
     };

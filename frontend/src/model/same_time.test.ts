@@ -11,6 +11,7 @@ it("finds the trace that was recorded while a snapshot was, in the same run and 
     iterations: null,
     average_iteration_ns: null,
     gpu_utilization_fraction: null,
+    marked: null,
     computing_fraction: null,
     tensor_core_time_fraction: null,
   };
