@@ -58,8 +58,8 @@ class RankJob:
         """A measure in nanoseconds: a row per rank, a column per iteration.
 
         Args:
-            measure: duration, compute, exposed_transfer, exposed_wait, exposed_unmatched, copy, idle, overlapped, or
-                own_delay.
+            measure: duration, compute, exposed_transfer, exposed_wait, exposed_unmatched, copy, idle, data_loader or
+                queued (both of idle), overlapped, own_delay, or cost.
 
         Raises:
             BadRequest: There is no such measure.

@@ -38,7 +38,7 @@ _KINDS: dict[str, Sequence[Kind]] = dict.fromkeys(
 _CSV = (
     *("rank", "host", "gpu_name", "coordinates", "window_ns", "compute_ns", "exposed_communication_ns"),
     *("exposed_transfer_ns", "exposed_wait_ns", "exposed_unmatched_ns", "exposed_copy_ns", "idle_ns", "overlapped_ns"),
-    *("own_delay_ns", "last", "clock_offset_ns"),
+    *("data_loader_ns", "queued_ns", "own_delay_ns", "last", "clock_offset_ns"),
 )
 
 

@@ -44,6 +44,10 @@ class Parts(msgspec.Struct, frozen=True):
     exposed_copy_ns: Int64s
     """While a copy or set runs, and no kernel."""
     idle_ns: Int64s
+    data_loader_ns: Int64s
+    """Of the idle time, while the host waited for the data loader, as the diagnosis says."""
+    queued_ns: Int64s
+    """Of the idle time, while launched work waited, as the diagnosis says."""
     communication_ns: Int64s
     """While a communication kernel runs, whatever else does."""
 

@@ -18,7 +18,7 @@ UNKNOWN_CELL = 0xFFFF_FFFF
 
 MEASURES = (
     *("duration", "compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle", "overlapped"),
-    *("own_delay", "cost"),
+    *("data_loader", "queued", "own_delay", "cost"),
 )
 
 MOST_ROWS, MOST_COLUMNS = 1_024, 512
@@ -26,7 +26,7 @@ MOST_ROWS, MOST_COLUMNS = 1_024, 512
 
 _PARTS = (
     *("compute_ns", "exposed_communication_ns", "exposed_transfer_ns", "exposed_wait_ns", "exposed_unmatched_ns"),
-    *("exposed_copy_ns", "idle_ns", "own_delay_ns"),
+    *("exposed_copy_ns", "idle_ns", "data_loader_ns", "queued_ns", "own_delay_ns"),
 )
 _RANK = (
     *("rank", "database", "name", "process_index", "host", "device_id", "gpu_name", "coordinates", "island"),
@@ -47,6 +47,8 @@ _OF_ITERATION = {
     "exposed_unmatched_ns": "exposed_unmatched",
     "exposed_copy_ns": "copy",
     "idle_ns": "idle",
+    "data_loader_ns": "data_loader",
+    "queued_ns": "queued",
     "own_delay_ns": "own_delay",
     "window_ns": "duration",
     "overlapped_ns": "overlapped",

@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.ranks.waiting import Exposed
 
 MEASURES = (
     *("duration", "compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle", "overlapped"),
-    *("own_delay", "cost"),
+    *("data_loader", "queued", "own_delay", "cost"),
 )
 """The measures of ``job_matrix``."""
 
@@ -46,6 +46,8 @@ def cells_of(job: Job, exposed: Sequence[Exposed]) -> Cells:
             "exposed_unmatched": of.unmatched_ns[whole:],
             "copy": parts.exposed_copy_ns,
             "idle": parts.idle_ns,
+            "data_loader": parts.data_loader_ns,
+            "queued": parts.queued_ns,
             "overlapped": parts.communication_ns - parts.exposed_communication_ns,
         }
         for measure, values in delays_of.items():

@@ -55,7 +55,7 @@ def rank_rows(
             "last": int(last[place]),
             "own_delay_ns": int(own[place]) if has_waits else None,
         }
-        names = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
+        names = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns", "data_loader_ns", "queued_ns")
         known = bool(whole["start_ns"])
         row |= {name: whole[name][0] if known else None for name in names}
         row["window_ns"] = whole["stop_ns"][0] - whole["start_ns"][0] if known else None

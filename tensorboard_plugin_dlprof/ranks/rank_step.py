@@ -86,7 +86,9 @@ def _of_process(capture: Capture, profile: Profile, process: int, rows: Int64s, 
     compute = union_of([(start, end, computes)])
     communication = union_of([(start, end, communicates)])
     memory = union_of([(start, end, copies)])
-    cover = _Cover(compute, communication, memory)
+    used = distinct_values(work.device[rows]).tolist()
+    waits = [_waits(profile.activity, used, part) for part in (Part.DATA_LOADER, Part.QUEUED)]
+    cover = _Cover(compute, communication, memory, *waits)
     candidate = profile.iterations[0]
     devices, device = numbered(work.device[rows][kernels])
     most = int(devices[np.bincount(device).argmax()]) if len(devices) else -1
@@ -136,7 +138,14 @@ def _sizes(groups: Sequence[ProcessGroup]) -> Iterator[int]:
 class _Cover:
     """The time that each kind of GPU work covers."""
 
-    def __init__(self, compute: Intervals, communication: Intervals, memory: Intervals) -> None:
+    def __init__(
+        self,
+        compute: Intervals,
+        communication: Intervals,
+        memory: Intervals,
+        data_loader: Intervals,
+        queued: Intervals,
+    ) -> None:
         self.compute = compute
         self.communication = communication
         self.overlap = intersect(compute, communication)
@@ -144,6 +153,9 @@ class _Cover:
         self.kernels = _joined(compute, communication)
         self.copies = subtract(memory, self.kernels)
         self.busy = _joined(self.kernels, memory)
+        # One GPU of several may wait while another works.
+        self.data_loader = subtract(data_loader, self.busy)
+        self.queued = subtract(subtract(queued, self.busy), self.data_loader)
 
     def extent(self) -> tuple[Int64s, Int64s]:
         """Start and stop of the time from the first to the last GPU work, as columns of one row, or none."""
@@ -160,6 +172,8 @@ class _Cover:
             exposed_communication_ns=exposed,
             exposed_copy_ns=copies,
             idle_ns=(stop - start) - compute - exposed - copies,
+            data_loader_ns=covered(self.data_loader, start, stop),
+            queued_ns=covered(self.queued, start, stop),
             communication_ns=covered(self.communication, start, stop),
         )
 
@@ -195,7 +209,9 @@ def _communication(
     begin = min([int(cover.busy.start[0]), *profile.iterations[0].start_ns[:1].tolist()])
     first = np.full(len(start), begin, np.int64)
     idle_of_loader = subtract(union(profile.data_loader.start_ns, profile.data_loader.stop_ns), cover.busy)
-    held = subtract(_held(profile.activity, distinct_values(work.device[rows]).tolist()), cover.busy)
+    held = subtract(
+        _waits(profile.activity, distinct_values(work.device[rows]).tolist(), Part.QUEUED, _UNRECORDED), cover.busy
+    )
     loading = subtract(idle_of_loader, held)
     count, duration, signature = _kernels_before(work, capture, rows[computes], start)
     return CommunicationRows(
@@ -224,9 +240,12 @@ def _communication(
     )
 
 
-def _held(activity: Activity, devices: Sequence[int]) -> Intervals:
-    """When launched work waits on these GPUs although nothing recorded runs: others use them, or work is missing."""
-    waits = np.array([each.part == Part.QUEUED and each.detail in _UNRECORDED for each in activity.causes], np.bool_)
+def _waits(activity: Activity, devices: Sequence[int], part: Part, details: Sequence[str] = ()) -> Intervals:
+    """When these GPUs are idle for this reason, of all or some details: for ``_UNRECORDED`` ones, launched work waits
+    although nothing recorded runs, as others use them or work is missing."""
+    waits = np.array(
+        [each.part == part and (not details or each.detail in details) for each in activity.causes], np.bool_
+    )
     return union_of(
         [(each.start_ns, each.stop_ns, waits[each.cause]) for each in activity.devices if each.device in devices]
     )

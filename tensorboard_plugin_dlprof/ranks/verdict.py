@@ -191,6 +191,8 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
             f"{' an iteration' if facts.iterations > 1 else ''}: where the others compute while they wait, it costs "
             "nothing."
         )
+    if not (facts.is_of_iterations or facts.is_from_start):
+        sentence += _before_the_first(facts, first)
     if facts.is_of_iterations:
         sentence += (
             " Whole iterations were compared, as too few operations have peers that do the same: the own delays of "
@@ -202,6 +204,19 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
             "delays of single operations leave out."
         )
     return Verdict(sentence, lasting)
+
+
+def _before_the_first(facts: Facts, suspect: Suspect) -> str:
+    """That others wait for longer in the only iteration than a rank's own delay tells; empty where they do not."""
+    (place,) = (place for place, member in enumerate(facts.job.members) if member.rank == suspect.rank)
+    waited = int(facts.most_lost_ns[place].sum())
+    is_known = len(facts.job.members) >= max(facts.job.world_size, 2)
+    if facts.iterations != 1 or not is_known or waited <= _HIDDEN * suspect.own_delay_ns:
+        return ""
+    return (
+        f" Another rank waits {short_duration(waited)}, {short_duration(waited - suspect.own_delay_ns)} more: an own "
+        "delay leaves out what precedes the first collective."
+    )
 
 
 def _typical(values: npt.NDArray[np.float64]) -> float:

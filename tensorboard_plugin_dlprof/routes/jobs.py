@@ -205,6 +205,8 @@ class RankColumns(TypedDict):
     exposed_unmatched_ns: list[int | None]
     exposed_copy_ns: list[int | None]
     idle_ns: list[int | None]
+    data_loader_ns: list[int | None]
+    queued_ns: list[int | None]
     own_delay_ns: list[int | None]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import tensorboard_plugin_dlprof as dlprof
 from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.database.job_rows import opened_job
 from tensorboard_plugin_dlprof.queries.job import matrix
@@ -15,6 +16,7 @@ from tensorboard_plugin_dlprof.queries.job_waits import wait_fraction
 from tensorboard_plugin_dlprof.samples.job import Plan
 from tests.ranks.jobs import answer, import_into, imported, kernels, made_in, rows
 from tests.ranks.pipelines import imported_pipelines
+from tests.shared_data import shared_data
 
 
 @pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
@@ -27,6 +29,17 @@ def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, groups: bo
     assert (result["verdict"]["rank"], result["verdict"]["cause"]) == (2, cause)
     assert result["clocks"]["aligned"]
     assert result["clocks"]["islands"] == 1
+
+
+def test_what_another_rank_waits_beyond_an_own_delay_is_told(tmp_path: Path) -> None:
+    """Of the 48.0 ms of the only iteration, 21.6 ms are at its first collective."""
+    sources = sorted(shared_data().glob("torch/v100_megatron_tp2_rank*/*.json"))
+    if not sources:
+        pytest.skip("the recorded job is not at hand")
+    import_into(tmp_path, sources)
+    assert answer(made_in(tmp_path))["verdict"]["sentence"].endswith(
+        " Another rank waits 48.0 ms, 21.4 ms more: an own delay leaves out what precedes the first collective."
+    )
 
 
 @pytest.mark.parametrize("cause", ["compute", "host", "input"])
@@ -61,6 +74,12 @@ def test_a_rank_costs_no_more_than_others_wait_for_it(tmp_path: Path) -> None:
     assert verdict["cost_ns"] == cost[1].sum() // 3
     assert "costs about 2.58 ms of each 20.5 ms iteration (12.5 %)" in verdict["sentence"]
     assert "Its own delay, counted at each collective, is 8.03 ms an iteration" in verdict["sentence"]
+    with opened_job(made.database) as connection:
+        for rank, row in enumerate((waited, costing)):
+            iterations = dlprof.open(made.database.parent / row["database"]).diagnosis()["iterations"]
+            for part in ("data_loader", "queued"):
+                told = [device["parts"][part] for each in iterations for device in each["devices"].values()]
+                assert matrix(connection, part)[rank].tolist() == told[-3:], "as the rank's own diagnosis"
     (finding,) = rows(made, "SELECT gain_ns FROM job_findings WHERE rule = 'straggler'")
     assert finding["gain_ns"] == verdict["cost_ns"]
 

@@ -1602,6 +1602,8 @@ export interface RankColumns {
   exposed_unmatched_ns: (number | null)[];
   exposed_copy_ns: (number | null)[];
   idle_ns: (number | null)[];
+  data_loader_ns: (number | null)[];
+  queued_ns: (number | null)[];
   own_delay_ns: (number | null)[];
 }
 

@@ -41,6 +41,8 @@ const job = {
     exposed_wait_ns: [30, 60, null],
     exposed_copy_ns: [8, 8, null],
     idle_ns: [12, 12, null],
+    data_loader_ns: [6, 0, null],
+    queued_ns: [2, 0, null],
     own_delay_ns: [1, 9, null],
   },
 } as unknown as RankJob;
@@ -112,7 +114,7 @@ test("the exposed communication of a rank is told apart where the job knows it o
 });
 
 test("the parts of a rank add up to its mean iteration; a rank without GPU work has none", () => {
-  expect(partsOf(job, 0)).toEqual([60, 10, 15, 5, 4, 6]);
+  expect(partsOf(job, 0)).toEqual([60, 10, 15, 5, 4, 3, 1, 2]);
   expect(partsOf(job, 0)?.reduce((sum, ns) => sum + ns, 0)).toBe(100);
   expect(partsOf(job, 2)).toBeNull();
 });

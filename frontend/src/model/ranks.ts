@@ -204,7 +204,7 @@ export function largestOf(values: Float64Array, rows: readonly number[], column:
 }
 
 export interface RankPart {
-  key: "compute" | "transfer" | "wait" | "unmatched" | "copy" | "idle";
+  key: "compute" | "transfer" | "wait" | "unmatched" | "copy" | "loader" | "queued" | "idle";
   label: string;
   about: string;
 }
@@ -215,7 +215,9 @@ export const PARTS: readonly RankPart[] = [
   { key: "wait", label: "Waiting", about: "In a collective, for ranks that come later, and nothing is computed." },
   { key: "unmatched", label: "Unmatched", about: "Communication of which nothing more is known." },
   { key: "copy", label: "Copies", about: "Copies and memsets, and no kernel." },
-  { key: "idle", label: "Idle", about: "The GPU does nothing." },
+  { key: "loader", label: "Data loader", about: "The GPU does nothing: its host waits for the data loader." },
+  { key: "queued", label: "Queued", about: "The GPU does nothing, although work was launched." },
+  { key: "idle", label: "Other idle", about: "The GPU does nothing for another reason." },
 ];
 
 /** Behind how many iterations numbers are of: which others are of the warm-up; empty without any. */
@@ -239,13 +241,17 @@ export function partsOf(job: RankJob, row: number): number[] | null {
   const exposed = meanOf(job, row, "exposed_communication_ns") ?? 0;
   const transfer = meanOf(job, row, "exposed_transfer_ns") ?? 0;
   const wait = meanOf(job, row, "exposed_wait_ns") ?? 0;
+  const loader = meanOf(job, row, "data_loader_ns") ?? 0;
+  const queued = meanOf(job, row, "queued_ns") ?? 0;
   return [
     compute,
     transfer,
     wait,
     Math.max(exposed - transfer - wait, 0),
     meanOf(job, row, "exposed_copy_ns") ?? 0,
-    meanOf(job, row, "idle_ns") ?? 0,
+    loader,
+    queued,
+    Math.max((meanOf(job, row, "idle_ns") ?? 0) - loader - queued, 0),
   ];
 }
 

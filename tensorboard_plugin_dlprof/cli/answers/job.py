@@ -109,6 +109,8 @@ class Rank(Struct):
     exposed_unmatched_ns: Ns | None
     exposed_copy_ns: Ns | None
     idle_ns: Ns | None
+    data_loader_ns: Ns | None
+    queued_ns: Ns | None
     own_delay_ns: Ns | None
 
 

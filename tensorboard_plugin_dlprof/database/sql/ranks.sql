@@ -26,6 +26,8 @@ CREATE TABLE rank_parts (
     exposed_communication_ns  INTEGER NOT NULL, -- ns in which a communication kernel runs and no compute kernel
     exposed_copy_ns           INTEGER NOT NULL, -- ns in which a copy or set runs and no kernel
     idle_ns                   INTEGER NOT NULL, -- ns in which none of these runs
+    data_loader_ns            INTEGER NOT NULL, -- ns of idle_ns in which the host waits for the data loader
+    queued_ns                 INTEGER NOT NULL, -- ns of idle_ns in which launched work waits
     communication_ns          INTEGER NOT NULL  -- ns in which a communication kernel runs, whatever else does
 );
 
