@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.efficiency import GAIN
 from tensorboard_plugin_dlprof.queries.kernels import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.reasons import CAUSE, DIMENSION, ELIGIBILITY
@@ -33,9 +32,7 @@ EFFICIENCY = Table(
     joins=OPS.joins,
     columns=(
         _OP["name"],
-        Column("gain_ns", "Could Gain", "duration_ns",
-               "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and "
-               "TF32 matrix multiplications, at the 16-bit rates.", GAIN, nullable=True),
+        _OP["gain_ns"],
         Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.",
                "rate.kernel_ns"),
         _OP["op_id"],
@@ -46,7 +43,7 @@ EFFICIENCY = Table(
         _OP["tensor_core_fraction"],
         Column("precision", "Precision", "text", "Precision in which its kernels compute.",
                "nullif(rate.precision, '')", nullable=True),
-        msgspec.structs.replace(_OP["bound"], hidden=False, tier=1),
+        msgspec.structs.replace(_OP["bound"], tier=1),
         Column("eligibility", "Eligibility", "text",
                "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells.",
                ELIGIBILITY, tier=1),

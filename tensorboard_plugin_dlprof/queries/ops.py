@@ -8,6 +8,7 @@ from typing import TypedDict, cast
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.directions import direction_sql
+from tensorboard_plugin_dlprof.queries.efficiency import GAIN
 from tensorboard_plugin_dlprof.queries.kinds_of_work import BOUND, OF_OP, OF_TYPE, TYPE_JOINS, on_tensor_cores
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
@@ -99,27 +100,27 @@ OPS = Table(
     ),
     columns=(
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
-        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=1),
+        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=2),
         Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
                direction_sql("direction.string"), tier=1),
         Column("op_type", "Op Type", "text", "What the op does.", "op_type.string", text_id="op.op_type_id",
-               searchable=True, tier=1),
+               searchable=True, tier=2),
         Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls", tier=1),
         Column("gpu_time_ns", "GPU Time", "duration_ns",
                "Time during which at least one kernel, copy or set of the op ran on a GPU, over all its calls.",
                "gpu_time.sum"),
-        Column("gpu_time_fraction", "GPU Time Share", "fraction",
+        Column("gpu_time_fraction", "Share", "fraction",
                "GPU time of the op over the sum of the GPU times of all ops.",
-               "gpu_time.sum * 1.0 / nullif(all_ops.gpu_time, 0)", nullable=True, tier=2),
+               "gpu_time.sum * 1.0 / nullif(all_ops.gpu_time, 0)", nullable=True),
         on_host(Column("cpu_time_ns", "CPU Time", "duration_ns",
                        "Time from the start to the end of the op on the host, over all its calls.", "cpu_time.sum",
-                       tier=1)),
+                       tier=2)),
         Column("eligible", "TC Eligible", "boolean",
                "The op can use Tensor Cores: its type and data types allow it, or its kernels use them. Empty if "
-               "that is unknown.", ELIGIBLE_OR_UNKNOWN, nullable=True),
+               "that is unknown.", ELIGIBLE_OR_UNKNOWN, nullable=True, tier=2),
         Column("using_tensor_cores", "Using TC", "boolean",
                "At least one kernel of the op uses Tensor Cores; empty if that is unknown.", USING_OR_UNKNOWN,
-               nullable=True),
+               nullable=True, tier=2),
         Column("tensor_core_fraction", "On TC", "fraction",
                "Time of the op's kernels on Tensor Cores over the time of all its kernels; empty where it is unknown, "
                "and where the op is not eligible.",
@@ -127,14 +128,17 @@ OPS = Table(
         *REASONS,
         Column("bound", "Bound by", "text",
                "What limits it: compute, memory, caches (data come faster than from memory), latency (kernels are too "
-               "short), or communication.", BOUND, nullable=True, hidden=True),
+               "short), or communication.", BOUND, nullable=True),
+        Column("gain_ns", "Could Gain", "duration_ns",
+               "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and "
+               "TF32 matrix multiplications, at the 16-bit rates.", GAIN, nullable=True),
         Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls",
-               tier=1),
+               tier=2),
         OF_OP,
         Column("data_type", "Data Type", "text", "Data type of the op's tensors.", "data_type.string",
-               text_id="op.data_type_id", searchable=True, tier=1),
+               text_id="op.data_type_id", searchable=True, tier=2),
         Column("input_shapes", "Input Shapes", "text", "Shapes of the inputs of the first call, as JSON.",
-               shown_shapes(SHAPES_OF_FIRST_CALL), nullable=True, sortable=False, filterable=False, tier=1),
+               shown_shapes(SHAPES_OF_FIRST_CALL), nullable=True, sortable=False, filterable=False, tier=2),
         Column("stack_trace", "Stack Trace", "long_text",
                "Frames of the Python code that called the op, outermost first.", "op.stack_trace", sortable=False,
                searchable=True, tier=2),

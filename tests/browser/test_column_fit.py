@@ -54,7 +54,7 @@ def test_the_tree_keeps_what_it_is_read_for(page: Page, tensorboard: TensorBoard
     page.set_viewport_size({"width": 800, "height": 900})
     page.goto(tensorboard.page(run="amp", view="modules", groups__sort="-gpu_idle_ns"))
     heads = page.get_by_role("treegrid").get_by_role("columnheader")
-    remaining = r"Module.*Share.*GPU Time.*Could Gain.*Bound by.*On TC.*GPU Idle"
+    remaining = r"Module.*Share.*GPU Time.*Could Gain.*Bound by.*On TC.*Gaps within Calls"
     expect(heads.first).to_be_visible()
     assert re.search(remaining, re.sub(r"\s+", " ", " ".join(heads.all_inner_texts())))
     expect(page.locator(".tree-narrow")).to_contain_text("CPU Overhead")
@@ -74,11 +74,11 @@ def test_the_cause_is_in_sight_on_a_laptop(page: Page, tensorboard: TensorBoard)
             "() => { const t = document.querySelector('.table-scroll'); return t.scrollWidth === t.clientWidth; }"
         )
         columns = _columns(page, "Ops")
-        assert {"GPU Time", "Op Name", "TC Eligible", "Using TC", "What Keeps It off TC"} <= set(columns), columns
+        assert {"GPU Time", "Op Name", "Share", "On TC", "What Keeps It off TC"} <= set(columns), columns
         counts.append(len(columns))
     assert counts == sorted(counts)
     # One is the same in all rows. A table is fitted again a moment after the window is.
-    expect(page.get_by_role("grid", name="Ops", exact=True).get_by_role("columnheader")).to_have_count(14)
+    expect(page.get_by_role("grid", name="Ops", exact=True).get_by_role("columnheader")).to_have_count(16)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_tensor_cores_are_in_sight_on_half_a_screen(
     expect(grid.locator("tbody tr").first).to_be_visible()
     shown = set(_labels(grid))
     wanted = {
-        "ops": {"Op Name", "Using TC", "What Keeps It off TC"},
+        "ops": {"Op Name", "On TC", "What Keeps It off TC"},
         "efficiency": {"Op Name", "On TC", "What Keeps It off TC"},
     }
     assert wanted.get(view, {"TC Kernels Launched"}) <= shown

@@ -32,7 +32,7 @@ import {
   type DotGroup,
   type DotPlace,
 } from "../model/roofline";
-import { dotNumbers, LABEL_LETTER, roofNames, slantedName, type Rise } from "../model/roofline_labels";
+import { distance, dotNumbers, LABEL_LETTER, roofNames, slantedName, type Rise } from "../model/roofline_labels";
 import { Breakable } from "./sentence";
 import { useHeight, useWidth } from "./use_width";
 
@@ -124,7 +124,10 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, cause, onS
   };
   const pointed = (event: MouseEvent): number | null => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    return dotAt(places, event.clientX - box.left - LEFT, event.clientY - box.top - TOP, 12);
+    const [x, y] = [event.clientX - box.left - LEFT, event.clientY - box.top - TOP];
+    // A number is that of its own dot, whatever lies below it.
+    const number = numbers.find((each) => distance({ x, y, r: 0 }, each) === 0);
+    return number === undefined ? dotAt(places, x, y, 12) : Number(number.text) - 1;
   };
   const onClick = (event: MouseEvent): void => {
     const dot = shown[pointed(event) ?? -1];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { limitsOfRow } from "./row_limits";
+import { limitOf, limitsOfRow, partsOf } from "./row_limits";
 
 const row = {
   family: "gemm",
@@ -28,5 +28,16 @@ test("copies and communication could not be on matrix units", () => {
   expect(limitsOfRow(copies, true)).toEqual([["memory", 1]]);
   expect(limitsOfRow({ ...row, family: "collective", tensor_core_fraction: null }, true)).toEqual([
     ["communication", 1],
+  ]);
+});
+
+test("what the server sums by limit, less what is drawn by itself, is that of all others", () => {
+  const sums = (["matrix_unit", "memory", "layout", "too_small", "other"] as const).map(
+    (limit, i) => [limitOf(limit), [200, 500, 30, 20, 50][i] ?? 0] as const,
+  );
+  const drawn = limitsOfRow(row, true).map(([kind, share]) => [kind, -400 * share] as const);
+  expect(partsOf([...sums, ...drawn], 400)).toEqual([
+    ["by_memory", 1],
+    ["neither", 0.125],
   ]);
 });

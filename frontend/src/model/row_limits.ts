@@ -29,6 +29,17 @@ export const rowLimits = (unit: string): readonly (readonly [RowLimit, string])[
   ["cpu", "On the CPU"],
 ];
 
+/** The server's names of what limits kernels; all others are what keeps them off matrix units. */
+const OF_LIMIT: Readonly<Record<string, RowLimit>> = {
+  matrix_unit: "tensor_core",
+  memory: "by_memory",
+  other: "neither",
+  communication: "communication",
+  unknown: "unknown_kernel",
+};
+
+export const limitOf = (limit: string): RowLimit => OF_LIMIT[limit] ?? "kept_off";
+
 const numberIn = (cell: Cell | undefined): number => (typeof cell === "number" ? cell : 0);
 
 /** The shares of the time of a row: what is on matrix units, what could be, and the rest by what bounds most of the row. */
@@ -43,4 +54,14 @@ export function limitsOfRow(row: Row, onGpu: boolean): (readonly [RowLimit, numb
       ];
     })
     .filter(([, share]) => share > 0);
+}
+
+/** A sliver is not seen, but its colour would stand in the legend. */
+export const LEAST_PIECE = 0.01;
+
+/** The shares of times of a whole, in the order of the legend. */
+export function partsOf(times: readonly (readonly [RowLimit, number])[], whole: number) {
+  const sums = new Map<RowLimit, number>(rowLimits("").map(([kind]) => [kind, 0]));
+  for (const [kind, ns] of times) sums.set(kind, (sums.get(kind) ?? 0) + ns);
+  return [...sums].map(([kind, ns]) => [kind, ns / whole] as const).filter(([, share]) => share >= LEAST_PIECE);
 }

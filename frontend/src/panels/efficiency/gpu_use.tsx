@@ -422,7 +422,7 @@ interface MeterProps {
 function Meter({ label, fraction, value, instead = "", mark, tip, ofUnits = false }: MeterProps) {
   const known = typeof mark === "number";
   return (
-    <div class="rate-meter" data-tip={known ? `Whole network: ${formatShare(mark)}` : tip}>
+    <div class="rate-meter" data-tip={tip}>
       <span>{label}</span>
       <span class={fraction === null && instead === "" ? "unknown" : "number"}>{instead || formatShare(fraction)}</span>
       {(fraction !== null || known) && (
@@ -431,7 +431,11 @@ function Meter({ label, fraction, value, instead = "", mark, tip, ofUnits = fals
           {known && <i style={{ left: `${Math.min(mark, 1) * 100}%` }} />}
         </span>
       )}
-      {value !== "" && <span class="rate-detail muted number">{value}</span>}
+      {(value !== "" || known) && (
+        <span class="rate-detail muted number">
+          {[value, known ? `whole network ${formatShare(mark)}` : ""].filter(Boolean).join(" · ")}
+        </span>
+      )}
     </div>
   );
 }

@@ -20,14 +20,14 @@ const LEAST = 0.0005;
 /** Model FLOPs utilisation of each iteration; nothing where none is known, or one alone, which the heading tells. */
 export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profiled: number | null }) {
   const [measure, width] = useWidth(320);
-  const rows = rates.iterations.filter(({ mfu_fraction: mfu }) => mfu !== null);
+  const rows = rates.iterations;
   const most = Math.max(...rows.map(({ mfu_fraction: mfu }) => mfu ?? 0), 0);
-  if (rows.length < 2 || most < LEAST) return null;
-  const untold = rates.iterations.length - rows.length;
+  const untold = rows.filter(({ mfu_fraction: mfu }) => mfu === null).length;
+  if (rows.length - untold < 2 || most < LEAST) return null;
   const withoutPeak = rates.iterations.some((row) => row.mfu_fraction === null && row.measured_fraction === 1);
   const leftOut = [
     iterationsShown(rates.iterations.length, profiled),
-    untold > 0 ? `Not known of ${formatCounted(untold, "other iteration", "other iterations")}.` : "",
+    untold > 0 ? `Hatched: not known of ${formatCounted(untold, "iteration")}.` : "",
     withoutPeak
       ? "Where the shapes are known but not the share, the peak for a product is not known, or would be exceeded."
       : "",
@@ -52,6 +52,9 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
           class="mfu"
           aria-label={`Share of peak FLOP/s of ${formatCounted(rows.length, "iteration")}`}
         >
+          <pattern id="untold" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <path d="M0 0H2V6H0Z" />
+          </pattern>
           <g transform={`translate(${LEFT} ${TOP})`}>
             {marks.map((mark) => (
               <g key={mark} transform={`translate(0 ${plotHeight - heightOf(mark)})`}>
@@ -62,16 +65,18 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
               </g>
             ))}
             {rows.map(({ iteration, mfu_fraction: mfu, product_flops: flops }, i) => {
-              const tall = heightOf(100 * (mfu ?? 0));
+              // One that is not known keeps its place, and has no height.
+              const tall = mfu === null ? plotHeight : heightOf(100 * mfu);
               const x = i * layout.pitch + layout.offset;
               return (
                 <g key={iteration}>
                   <rect
+                    class={mfu === null ? "untold" : ""}
                     x={x}
                     y={plotHeight - tall}
                     width={layout.width}
                     height={tall}
-                    data-tip={`Iteration ${formatCount(iteration)}: ${formatShare(mfu)} of peak FLOP/s\n${formatScaled(flops, "FLOPs")} launched in it`}
+                    data-tip={`Iteration ${formatCount(iteration)}: ${mfu === null ? "share of peak not known" : `${formatShare(mfu)} of peak FLOP/s`}\n${formatScaled(flops, "FLOPs")} launched in it`}
                   />
                   {i % step === 0 && (
                     <text class="axis-text" x={x + layout.width / 2} y={plotHeight + 15} text-anchor="middle">

@@ -1,7 +1,7 @@
 /** What takes most of the time, in a sentence and as one bar: the largest rows of the table below, and all others. */
 import type { ComponentChildren } from "preact";
 
-import { fetchTable } from "../../api/client";
+import { fetchEfficiency, fetchTable } from "../../api/client";
 import type { Row, TableResponse } from "../../api/types";
 import { StackedBar } from "../../components/charts/stacked_bar";
 import { Panel } from "../../components/panel";
@@ -14,7 +14,15 @@ import { useQuery } from "../../frame/use_query";
 import { beginningsApart, shortKernelName } from "../../model/kernel_name";
 import { endsApart } from "../../model/short_place";
 import { colourOf } from "../../model/resources";
-import { colourOfLimit, limitsOfRow, rowLimits, type RowLimit } from "../../model/row_limits";
+import {
+  colourOfLimit,
+  LEAST_PIECE,
+  limitOf,
+  limitsOfRow,
+  partsOf,
+  rowLimits,
+  type RowLimit,
+} from "../../model/row_limits";
 import type { BarSegment } from "../../model/step";
 
 interface LargestProps {
@@ -31,27 +39,16 @@ interface LargestProps {
 
 /** Pieces of one row each. */
 const MOST = 10;
-/** Rows of which the colours of all others are told; what is left of larger tables is one grey. */
+/** Rows that are read; of longer tables of ops, Efficiency's sums tell the colours of the others. */
 const READ = 500;
 /** Narrower pieces can hardly be pointed at, and are shown with all others, px. */
 const LEAST_WIDE = 20;
 
-const LEAST_PIECE = 0.01;
-
 /** What a direction is called where there is little room. */
 const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd" };
 
-/** A sliver is not seen, but its colour would stand in the legend. */
 const piecesOfRow = (row: Row, onGpu: boolean): (readonly [RowLimit, number])[] =>
   limitsOfRow(row, onGpu).filter(([, share]) => share >= LEAST_PIECE);
-
-/** The shares of the time of several rows, in the order of the legend. */
-function partsOf(rows: readonly Row[], nsOf: (row: Row) => number, whole: number, onGpu: boolean) {
-  const sums = new Map<RowLimit, number>(rowLimits("").map(([kind]) => [kind, 0]));
-  for (const row of rows)
-    for (const [kind, share] of limitsOfRow(row, onGpu)) sums.set(kind, (sums.get(kind) ?? 0) + share * nsOf(row));
-  return [...sums].map(([kind, ns]) => [kind, ns / whole] as const).filter(([, share]) => share >= LEAST_PIECE);
-}
 
 export function Largest({ table, links, named, noun, selects, tools }: LargestProps) {
   const scope = useScope();
@@ -102,7 +99,21 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   });
   const rest = whole - sumOf(drawn);
   const others = (page?.filtered ?? 0) - drawn.length;
-  const partsOfOthers = partsOf(all.slice(drawn.length), nsOf, rest, scope.onGpu);
+  const timesOf = (rows: readonly Row[], sign = 1) =>
+    rows.flatMap((row) =>
+      limitsOfRow(row, scope.onGpu).map(([kind, share]) => [kind, sign * share * nsOf(row)] as const),
+    );
+  const isCut = scope.onGpu && noun !== "kernels" && (page?.filtered ?? 0) > all.length;
+  const rates = useQuery(isCut ? scopeKey(scope) : null, (signal) => fetchEfficiency(scope, signal));
+  const partsOfOthers = partsOf(
+    isCut
+      ? [
+          ...(rates.data?.limits ?? []).map(({ limit, kernel_ns: ns }) => [limitOf(limit), ns] as const),
+          ...timesOf(drawn, -1),
+        ]
+      : timesOf(all.slice(drawn.length)),
+    rest,
+  );
   const kinds = new Set([
     ...drawn.flatMap((row) => piecesOfRow(row, scope.onGpu).map(([kind]) => kind)),
     ...partsOfOthers.map(([kind]) => kind),

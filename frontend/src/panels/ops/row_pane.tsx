@@ -112,20 +112,25 @@ export function KernelPane({ row, op, onClose }: KernelPaneProps) {
       </p>
       <p>
         <strong>
-          {using === true
-            ? `On ${matrixUnit}s`
-            : using === false
-              ? `Not on ${matrixUnit}s`
-              : `Use of ${matrixUnit}s not known`}
+          {row.family === COLLECTIVE
+            ? "Communication"
+            : using === true
+              ? `On ${matrixUnit}s`
+              : using === false
+                ? `Not on ${matrixUnit}s`
+                : `Use of ${matrixUnit}s not known`}
         </strong>
-        {numberOf(row, "average_ns") !== null && `; ${formatDuration(numberOf(row, "average_ns"))} a call`}
-        {textOf(row, "family") !== "" && `; kind: ${textOf(row, "family")}`}.
+        {numberOf(row, "average_ns") !== null &&
+          `; ${formatDuration(numberOf(row, "average_ns"))} a call, ${formatDuration(numberOf(row, "minimum_ns"))} to ${formatDuration(numberOf(row, "maximum_ns"))}`}
+        .
       </p>
-      <p>
-        <code class="wraps">
-          <Breakable text={name} />
-        </code>
-      </p>
+      {shortKernelName(name) !== name && (
+        <p>
+          <code class="wraps">
+            <Breakable text={name} />
+          </code>
+        </p>
+      )}
     </DetailsPane>
   );
 }
