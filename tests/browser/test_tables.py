@@ -255,6 +255,10 @@ def test_units_are_those_of_the_largest_row(page: Page, tensorboard: TensorBoard
     expect(kernels.locator("tfoot")).to_contain_text(re.compile(r"[\d.]+ ms"))
     page.goto(tensorboard.page(run="amp", view="timeline"))
     gaps = page.get_by_role("grid", name="Every Gap")
+    expect(gaps.get_by_role("columnheader", name="Length (ms)")).to_be_visible()
+    # The short ones are listed once they are asked for.
+    expect(gaps.locator("tbody tr")).to_have_count(1)
+    page.get_by_role("region", name="Every Gap").get_by_role("button", name="Show").click()
     expect(gaps.get_by_role("columnheader", name="Length (µs)")).to_be_visible()
     expect(gaps.get_by_role("gridcell", name="0.700", exact=True)).not_to_have_count(0)
 

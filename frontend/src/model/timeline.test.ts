@@ -236,6 +236,11 @@ describe("rows of what does nothing", () => {
     const first = { ...answer(150), tracks: [...answer(150).tracks, { id: 2, count: 0, items: undefined }] };
     const shown = foldedRows(levels, { from: 100, to: 200 }, first as unknown as TimelineWindow);
     expect(shown.map(({ key }) => key)).toEqual(["range1", "stream3"]);
+    const none = { ...first, tracks: [1, 2].map((id) => ({ id, count: 0, items: undefined })) };
+    const beside = [...levels, ...rowsOf([track(4, "op", { thread: 1, process: 1 })], new Set())];
+    expect(
+      foldedRows(beside, { from: 100, to: 200 }, none as unknown as TimelineWindow).map(({ empty }) => empty === true),
+    ).toEqual([true, false, false]);
   });
 
   it("are one for each of its threads that does nothing", () => {
@@ -248,7 +253,7 @@ describe("rows of what does nothing", () => {
     const one = answer(150).tracks[0];
     const both = { ...answer(150), tracks: [...answer(150).tracks, { ...one, id: 2, count: 0, items: undefined }] };
     const shown = foldedRows(ofThree, { from: 100, to: 200 }, both as TimelineWindow);
-    expect(shown.map(({ label }) => label)).toEqual(["ops · main", "nothing · thread 2", "stream 3"]);
+    expect(shown.map(({ label }) => label)).toEqual(["ops · main", "thread 2", "stream 3"]);
   });
 
   it("are low where they are of streams", () => {

@@ -110,6 +110,8 @@ export interface TrackRow {
   device?: number;
   /** The id that the system gave it. */
   thread?: number;
+  /** Whether it has nothing in the window. */
+  empty?: boolean;
 }
 
 const HEIGHTS = {
@@ -289,12 +291,11 @@ export function foldedRows(rows: readonly TrackRow[], view: View, answer: Timeli
     const { thread, label } = row;
     if (row.kind === "stream" && !mayShow(row, view, answer)) return [{ ...row, height: HEIGHTS.group }];
     if (!OF_HOST.has(row.kind)) return [row];
-    if (busy.has(thread)) return label !== "" || shown.has(row) ? [row] : [];
+    if (busy.has(thread)) return shown.has(row) ? [row] : label !== "" ? [{ ...row, empty: true }] : [];
     if (told.has(thread)) return [];
     told.add(thread);
-    const name = label.split(THREAD)[1];
-    const none = name === undefined ? "no host work here" : `nothing${THREAD}${name}`;
-    return [{ key: `none ${thread ?? ""}`, kind: "group", label: none, track: 0, height: HEIGHTS.group }];
+    const none = label.split(THREAD)[1] ?? "no host work here";
+    return [{ key: `none ${thread ?? ""}`, kind: "group", label: none, track: 0, height: HEIGHTS.group, empty: true }];
   });
 }
 

@@ -304,6 +304,7 @@ export function Tracks(props: TracksProps) {
           row.fold === undefined ? (
             <div
               key={row.key}
+              class={row.empty === true ? "timeline-empty" : ""}
               style={{ height: `${row.height}px` }}
               title={row.thread === undefined ? row.label : `${row.label}, thread id ${row.thread}`}
             >

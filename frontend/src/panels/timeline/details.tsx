@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 
 import { clock, exactDuration, formatDuration } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
+import { formatShare } from "../../format/share";
 import { formatCount } from "../../format/number";
 import { partSums, seenGap, seenLength } from "../../model/gap";
 import { partKinds } from "../../model/parts";
@@ -31,6 +32,10 @@ interface ItemProps {
   /** As the tracks name them. */
   threads: ReadonlyMap<string, string>;
   onItem: (id: number) => void;
+}
+
+interface ItemFactsProps extends ItemProps, Pick<DetailsProps, "view" | "window"> {
+  item: TimelineItem;
 }
 
 interface GapProps extends ItemProps {
@@ -257,14 +262,17 @@ function threadInWords(threads: ReadonlyMap<string, string>, process: number, th
 
 const triple = (value: unknown): string => (Array.isArray(value) ? value.join(" × ") : "");
 
-function ItemFacts({ item, threads, onItem }: { item: TimelineItem } & ItemProps) {
+function ItemFacts({ item, view, window, threads, onItem }: ItemFactsProps) {
   const { facts, call } = item;
   const grid = triple(facts.grid);
   return (
     <dl>
       <Fact name="takes">
         <span data-tip={exactDuration(item.duration)}>{formatDuration(item.duration)}</span>
-        <div class="muted">at {clock(item.start)}</div>
+        <div class="muted">
+          {item.kind === "stream" && `${formatShare(seenLength(item, view) / (view.to - view.from))} of ${window}, `}
+          at {clock(item.start)}
+        </div>
       </Fact>
       {item.stream !== undefined && (
         <Fact name="stream">
