@@ -19,10 +19,13 @@ export function InSight({ of, children }: InSightProps) {
     const isSelected = of !== "" && of !== ofLink.current;
     ofLink.current = "";
     if (element === null || !isSelected) return;
-    const row = document.activeElement?.closest("tr");
     const observer = new ResizeObserver(() => {
       element.scrollIntoView({ block: "nearest" });
-      row?.scrollIntoView({ block: "nearest" });
+      // The last one before it: a click between two cells of the row focuses none.
+      [...document.querySelectorAll('tr[aria-selected="true"]')]
+        .filter((each) => each.compareDocumentPosition(element) === Node.DOCUMENT_POSITION_FOLLOWING)
+        .at(-1)
+        ?.scrollIntoView({ block: "nearest" });
     });
     observer.observe(element);
     // From then on the user says what is to be seen.
