@@ -28,16 +28,16 @@ const MOST_OPERATIONS = 20;
 const MAY_BE_UNKNOWN: readonly (readonly [string, (row: JobCollectiveStats) => boolean])[] = [
   ["Groups", ({ group_kind: kind }) => kind !== ""],
   ["Size", ({ bytes }) => bytes !== null],
-  ["Bus bandwidth (GB/s)", ({ bus_bandwidth: bandwidth }) => bandwidth !== null],
-  ["Of peak", ({ bus_bandwidth: bandwidth, peak_bandwidth: peak }) => bandwidth !== null && peak !== null],
+  ["Bus Bandwidth (GB/s)", ({ bus_bandwidth: bandwidth }) => bandwidth !== null],
+  ["Of Peak", ({ bus_bandwidth: bandwidth, peak_bandwidth: peak }) => bandwidth !== null && peak !== null],
 ];
 
 /** These in a sentence. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   Groups: "what the groups are for",
   Size: "sizes",
-  "Bus bandwidth (GB/s)": "bus bandwidths",
-  "Of peak": "shares of the peak bandwidth",
+  "Bus Bandwidth (GB/s)": "bus bandwidths",
+  "Of Peak": "shares of the peak bandwidth",
 };
 
 /** The titles of the columns that are unknown in every row. */
@@ -55,11 +55,11 @@ const headsIn = (own: string, sum: string, unknown: ReadonlySet<string>): readon
       ["Count", "number"],
       [`Transfer (${own})`, "number"],
       [`Transfer p95 (${own})`, "number spare"],
-      ["Bus bandwidth (GB/s)", "number"],
-      ["Of peak", "number"],
-      [`Waiting in all (${sum})`, "number"],
+      ["Bus Bandwidth (GB/s)", "number"],
+      ["Of Peak", "number"],
+      [`Waiting in All (${sum})`, "number"],
       [`Skew p95 (${own})`, "number spare"],
-      ["Most often last", ""],
+      ["Most Often Last", ""],
     ] as const
   ).filter(([title]) => !unknown.has(title));
 
@@ -79,7 +79,7 @@ export function Collectives({ job }: { job: RankJob }) {
         <p class="muted">No operations could be matched between ranks.</p>
       ) : (
         <div class="rank-table-frame">
-          <table class="rank-table">
+          <table class="plain-table rank-table">
             <PlainHead titles={headsIn(unit.name, unitOfWaiting.name, unknown)} />
             <tbody>
               {job.collectives.map((row) => (
@@ -150,7 +150,7 @@ function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
         {timeIn(row.transfer_median_ns, unit)}
       </td>
       <td class="number spare">{timeIn(row.transfer_p95_ns, unit)}</td>
-      {!unknown.has("Bus bandwidth (GB/s)") && (
+      {!unknown.has("Bus Bandwidth (GB/s)") && (
         <td
           class={`number ${row.bytes !== null && row.bytes < 1 << 20 ? "muted" : ""}`}
           data-tip={row.bandwidth_reason}
@@ -158,7 +158,7 @@ function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
           {bandwidth === null ? UNKNOWN : significant(bandwidth)}
         </td>
       )}
-      {!unknown.has("Of peak") && (
+      {!unknown.has("Of Peak") && (
         <td class="number" data-tip={row.bandwidth_reason === "" ? undefined : `Unknown: ${row.bandwidth_reason}.`}>
           {peak === null || row.bus_bandwidth === null ? UNKNOWN : formatShare(row.bus_bandwidth / peak)}
         </td>

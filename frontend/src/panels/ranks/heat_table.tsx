@@ -13,7 +13,7 @@ export function HeatTable({ job, cells, values, rows, count, largest }: Shown) {
     <div class="rank-table-frame">
       <ShownPart job={job} cells={cells} rows={rows} count={count} />
       <Noise values={values} largest={largest} />
-      <table class="rank-table">
+      <table class="plain-table rank-table">
         <thead>
           <tr>
             <th scope="col">Rank</th>

@@ -184,10 +184,10 @@ function Tiles({ job, marked }: RanksProps) {
       <ul class="rank-tiles" aria-label="Key numbers">
         {tiles.map(({ value, name, about, tip }) => (
           <li key={name} data-tip={tip}>
-            <span>
-              <strong>{value}</strong> {name}
+            <span class="number">
+              {value} <small>{name}</small>
             </span>
-            <small class="muted">{typeset(about)}</small>
+            <span class="muted">{typeset(about)}</span>
           </li>
         ))}
       </ul>
