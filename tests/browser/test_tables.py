@@ -74,10 +74,10 @@ def test_pages_and_sizes(opened: Page, tensorboard: TensorBoard) -> None:
 def test_order(opened: Page, tensorboard: TensorBoard) -> None:
     """A click on a number's head sorts the largest first, the next one the smallest; text begins with A."""
     table = ops_table(opened)
-    head = table.get_by_role("columnheader", name=re.compile("^CPU Time"))
+    head = table.get_by_role("columnheader", name=re.compile("^Could Gain"))
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "descending")
-    expect_names(opened, rows_of(tensorboard, "amp", sort="-cpu_time_ns"))
+    expect_names(opened, rows_of(tensorboard, "amp", sort="-gain_ns"))
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "ascending")
     name = table.get_by_role("columnheader", name=re.compile("^Op Name"))
@@ -209,8 +209,8 @@ def test_search_and_filters(opened: Page, tensorboard: TensorBoard) -> None:
     section = ops_section(opened)
     section.get_by_label("Search ops").fill("conv")
     section.get_by_label("Filter GPU Time", exact=True).fill(">50us")
-    section.get_by_label("Filter Using TC").select_option("yes")
-    query = {"per": "iteration", "search": "conv", "where.gpu_time_ns": ">50us", "where.using_tensor_cores": "yes"}
+    section.get_by_label("Filter On TC").fill(">50%")
+    query = {"per": "iteration", "search": "conv", "where.gpu_time_ns": ">50us", "where.tensor_core_fraction": ">50%"}
     answer = rows_of(tensorboard, "amp", **query)
     assert 0 < answer["filtered"] < answer["total"]
     expect(section.get_by_role("status").filter(has_text="Showing")).to_contain_text(
