@@ -236,6 +236,7 @@ def test_three_questions_in_few_clicks(page: Page, tensorboard: TensorBoard) -> 
     page.goto(tensorboard.page(run="amp"))
     page.get_by_role("link", name="Modules", exact=True).click()
     waste = page.locator(".waste")
+    expect(waste).to_be_visible()
     expect(waste).to_contain_text(
         re.compile(r"^(?!ResNet)\w+ ×\d+ could gain most: up to .* is off Tensor Cores \(\w+\)")
     )
