@@ -85,8 +85,8 @@ def _rank(rank: int, ranks: int, start: Int64s, end: Int64s, bounds: Int64s) -> 
 
     def parts(begin: Int64s, stop: Int64s) -> Parts:
         busy, waits = total(compute, begin, stop), total(exposed, begin, stop)
-        shared = total(communication, begin, stop)
-        return Parts(begin, stop, busy, waits, np.zeros(len(begin), np.int64), stop - begin - busy - waits, shared)
+        shared, none = total(communication, begin, stop), np.zeros(len(begin), np.int64)
+        return Parts(begin, stop, busy, waits, none, stop - begin - busy - waits, none, none, shared)
 
     first, zero = np.full(count, bounds[0]), np.zeros(count, np.int64)
     elements = np.where(group == 0, 2_097_152, 16_777_216)
