@@ -17,6 +17,9 @@ from tensorboard_plugin_dlprof.units import percentage
 
 _MOST_OF_TIME, _NEARLY_ALL_OF_TIME = 0.5, 0.95
 
+_CONTAINED = 0.75
+"""Of a program's kernel time in ops of another that does more; of two others an optimizer takes half of the smaller."""
+
 _NEAR = 0.1
 """Inputs whose sizes differ by no more than such a factor (its logarithm) are about as large."""
 
@@ -85,7 +88,7 @@ def different_programs(a: Side, b: Side, rows: Sequence[Row]) -> Iterator[str]:
     elif not is_same_recording(a, b):
         left = _share((row.a_ns, bool(row.b)) for row in rows if row.a)
         right = _share((row.b_ns, bool(row.a)) for row in rows if row.b)
-        if max(left, right) < _MOST_OF_TIME:
+        if max(left, right) < _CONTAINED and min(left, right) < _MOST_OF_TIME:
             yield (
                 f"These seem to be different programs: ops that both have take {share(left)} of A's kernel time and "
                 f"{share(right)} of B's, so changes tell little."

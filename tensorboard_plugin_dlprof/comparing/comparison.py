@@ -90,7 +90,7 @@ class Comparison(msgspec.Struct):
 
     @property
     def is_same_program(self) -> bool:
-        """Whether most of the kernel time of either side is in ops that both have."""
+        """Whether ops that both have take most of the kernel time of both sides, or nearly all of that of one."""
         return not any(comparability.different_programs(self.a, self.b, self.rows))
 
     @property

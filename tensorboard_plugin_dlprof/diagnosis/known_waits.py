@@ -98,20 +98,20 @@ def with_job_findings(
     for finding in findings:
         if _SAME.get(finding["rule"]) in rules:
             continue
-        new = _of_job(finding, iteration_ns)
+        new = _of_job(finding, iteration_ns, "unrecorded_gpu_work" in rules)
         # What is missing from the recording comes before all that is known.
         places = (at for at, each in enumerate(told) if each["rule"] != "unrecorded_gpu_work")
         told.insert(next((at for at in places if _order(told[at]) < _order(new)), len(told)), new)
     return {**diagnosis, "findings": told}
 
 
-def _of_job(finding: Mapping[str, Any], iteration_ns: int) -> dict[str, Any]:
+def _of_job(finding: Mapping[str, Any], iteration_ns: int, lacks_work: bool) -> dict[str, Any]:
     gain_ns = finding["gain_ns"]
     share = gain_ns / iteration_ns if gain_ns and iteration_ns else None
     gain: dict[str, Any] = dict.fromkeys(("low_ns", "high_ns", "share_low", "share_high", "how"))
     if gain_ns:
-        # All that computing could hide is the most.
-        least = 0 if finding["rule"] == "exposed_communication" else 1
+        # All that computing could hide is the most; so is a delay where work that was not recorded may be needed.
+        least = 0 if lacks_work or finding["rule"] == "exposed_communication" else 1
         gain = {"low_ns": least * gain_ns, "high_ns": gain_ns, "share_low": least * (share or 0), "share_high": share}
         gain["how"] = _FROM_ALL
     untold = "none while another rank is as slow" if gain_ns == 0 else "the ranks' recordings do not tell it"

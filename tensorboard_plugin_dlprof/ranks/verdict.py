@@ -213,9 +213,10 @@ def _before_the_first(facts: Facts, suspect: Suspect) -> str:
     is_known = len(facts.job.members) >= max(facts.job.world_size, 2)
     if facts.iterations != 1 or not is_known or waited <= _HIDDEN * suspect.own_delay_ns:
         return ""
+    more = short_duration(waited - suspect.own_delay_ns)
     return (
-        f" Another rank waits {short_duration(waited)}, {short_duration(waited - suspect.own_delay_ns)} more: an own "
-        "delay leaves out what precedes the first collective."
+        f" Another rank waits {short_duration(waited)} for it: the {more} more precede the first collective and "
+        "are not counted."
     )
 
 

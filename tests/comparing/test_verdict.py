@@ -162,6 +162,10 @@ def test_programs_that_share_little_are_said_to_be_different_before_anything_els
     assert verdict.headline == f"Cannot tell: t{differ.comparability[0][1:]}"
     assert not differ.is_same_program
     assert differ.a.iteration_ns == EIGHT[0]
+    small = compare(
+        [recording([common, op("lm/norm", 800_000)], iterations=EIGHT)], [recording([common, of_b], iterations=EIGHT)]
+    )
+    assert not small.is_same_program
     grown = compare([recording([common], iterations=EIGHT)], [recording([common, of_b], iterations=EIGHT)])
     assert not any("different programs" in sentence for sentence in grown.comparability)
     assert grown.is_same_program

@@ -32,11 +32,11 @@ export function unitsOfColumns<U extends Unit>(
 }
 
 /** Below this an amount in the unit of its column is only told to be less. */
-const LEAST_TOLD = 0.001;
+const LEAST_TOLD = 0.0001;
 
 /**
  * An amount in the unit of its column: three significant digits, but no more than three decimals, and of what is less than a
- * hundredth two digits: `148`, `12.3`, `0.012`, `0.0070`; tiny ones `<0.001`.
+ * hundredth two digits: `148`, `12.3`, `0.012`, `0.0070`; tiny ones `<0.0001`.
  */
 export function inUnit(amount: number, unit: Unit): string {
   const value = amount / unit.size;

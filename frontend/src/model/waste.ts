@@ -22,6 +22,9 @@ const LEAST = 0.01;
 /** A row below is named in place of its parent if it holds this share of what the parent does. */
 const MOST = 0.5;
 
+/** A finding is about a row that holds this share of the time of its evidence. */
+const LEAST_EVIDENCE = 0.1;
+
 /** A row with more than this share of all says little more than that it is the model: what is in it is looked at instead. */
 const ALL = 0.5;
 
@@ -147,19 +150,23 @@ function opsOf({ tree: { nodes, below } }: Rows, { members }: TreeRow): Set<stri
 /** A finding with a gain; `isWider` where part of that is of other rows. */
 export type RowFinding = DiagnosedFinding & { gain: DiagnosedGain; isWider: boolean };
 
-/** The finding about kernels that gains most, of those of which most evidence is in the row; null where none is. */
+/** Of the findings about kernels with a gain, that of whose evidence the row holds the most time; null where none has a tenth there. */
 export function findingOf(rows: Rows, row: TreeRow, findings: readonly DiagnosedFinding[]): RowFinding | null {
   const ops = opsOf(rows, row);
   const timeOfEvidence = (evidence: DiagnosedFinding["evidence"]): number =>
     evidence.reduce((sum, { time_ns: time }) => sum + (time ?? 0), 0);
+  let best: RowFinding | null = null;
+  let most = 0;
   for (const finding of findings) {
     const { cause, per, gain, evidence } = finding;
     if (cause !== "compute" || per !== "iteration" || gain?.high_ns == null || gain.low_ns === null) continue;
     const inside = evidence.filter(({ op }) => op !== null && ops.has(op));
-    if (timeOfEvidence(inside) > MOST * timeOfEvidence(evidence))
-      return { ...finding, gain, isWider: inside.length < evidence.length };
+    const time = timeOfEvidence(inside);
+    if (time <= most || time < LEAST_EVIDENCE * timeOfEvidence(evidence)) continue;
+    most = time;
+    best = { ...finding, gain, isWider: inside.length < evidence.length };
   }
-  return null;
+  return best;
 }
 
 export function wasteOf(rows: Rows): Waste {

@@ -13,6 +13,7 @@ import { readableAndExact } from "../../format/time";
 import { withUnit, type Unit } from "../../format/unit";
 import { ThemeContext } from "../../frame/theme";
 import { copyText } from "../../host/tensorboard";
+import { signedAmount } from "../../model/change";
 import { beginningsApart, kernelsOf, shortFirstKernel, splitPath, wordsApart } from "../../model/kernel_name";
 import { placesApart } from "../../model/short_place";
 import { ambiguousPaths, isNumeric, nextSort, type TableState } from "../../model/table_state";
@@ -22,7 +23,7 @@ import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
 import { Duration, Size } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
-import { barOf, copiedText, hasBars, lettersIn, roomOf, TableCell } from "./table_cell";
+import { barOf, CHANGES, copiedText, hasBars, lettersIn, roomOf, TableCell } from "./table_cell";
 import { headOf, TableHead } from "./table_head";
 
 /** An answer that comes sooner is shown without a flicker. */
@@ -376,7 +377,7 @@ function Total({ column, value, unit }: { column: Column; value: number | null; 
   if (value !== null && unit !== undefined && Math.abs(value) < MOST_IN_UNIT * unit.size)
     return (
       <span class="number" data-tip={isTime ? readableAndExact(value) : `${exactNumber(value)} bytes`}>
-        {withUnit(value, unit)}
+        {CHANGES.has(column.key) ? signedAmount(value, withUnit(value, unit)) : withUnit(value, unit)}
       </span>
     );
   if (isTime) return <Duration ns={value} />;

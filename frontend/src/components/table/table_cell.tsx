@@ -121,7 +121,7 @@ const swatchOf = (key: string, text: string): string | undefined =>
   key === "cause" ? COLOURS.get(text) : key === "category" ? categoryColour(text) : undefined;
 
 /** Columns of changes, which have a sign, an arrow and a colour. */
-const CHANGES: ReadonlySet<string> = new Set(["change_ns", "change_fraction", "work_ns", "speed_ns"]);
+export const CHANGES: ReadonlySet<string> = new Set(["change_ns", "change_fraction", "work_ns", "speed_ns"]);
 
 /** Whether a row's change is noise, or too small to be called anything else where it was not tested. */
 function isNoise({ told, a_ns: a, change_ns: change }: Row): boolean {
