@@ -82,32 +82,29 @@ _SAME: Final = {"exposed_communication": COMMUNICATION, "small_collectives": "sm
 _FROM_ALL: Final = "The recordings of all ranks tell it, as GPUs and Ranks compares them."
 
 
-def with_job_findings(
-    diagnosis: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], iteration_ns: int
-) -> dict[str, Any]:
+def with_job_findings(diagnosis: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A diagnosis with the findings of its job among its own: each behind those that gain as much, and before what is
     told for information alone. What a finding of the rank is about, too, is told once.
 
     Args:
-        diagnosis: of a rank.
+        diagnosis: of a rank, of whose mean iteration all gains are shares.
         findings: of its job (``queries.job.findings``).
-        iteration_ns: the median iteration of the job, which gains are shares of.
     """
     told: list[dict[str, Any]] = list(diagnosis["findings"])
     rules = {each["rule"] for each in told}
     for finding in findings:
         if _SAME.get(finding["rule"]) in rules:
             continue
-        new = _of_job(finding, iteration_ns, "unrecorded_gpu_work" in rules)
+        new = _of_job(finding, diagnosis["mean"]["wall_ns"], "unrecorded_gpu_work" in rules)
         # What is missing from the recording comes before all that is known.
         places = (at for at, each in enumerate(told) if each["rule"] != "unrecorded_gpu_work")
         told.insert(next((at for at in places if _order(told[at]) < _order(new)), len(told)), new)
     return {**diagnosis, "findings": told}
 
 
-def _of_job(finding: Mapping[str, Any], iteration_ns: int, lacks_work: bool) -> dict[str, Any]:
+def _of_job(finding: Mapping[str, Any], wall_ns: int, lacks_work: bool) -> dict[str, Any]:
     gain_ns = finding["gain_ns"]
-    share = gain_ns / iteration_ns if gain_ns and iteration_ns else None
+    share = gain_ns / wall_ns if gain_ns and wall_ns else None
     gain: dict[str, Any] = dict.fromkeys(("low_ns", "high_ns", "share_low", "share_high", "how"))
     if gain_ns:
         # All that computing could hide is the most; so is a delay where work that was not recorded may be needed.

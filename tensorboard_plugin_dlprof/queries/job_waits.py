@@ -29,7 +29,7 @@ def with_known_waits(con: sqlite3.Connection, rank: int, diagnosis: Mapping[str,
     ]
     waits = _of_iterations(con, rank, positions, len(diagnosis["iterations"])) if diagnosis["marked"] else None
     told = without_waits(diagnosis, wait_fraction(con, rank) if waits is None else waits)
-    return with_job_findings(told, job.findings(con), job.answer(con)["median_iteration_ns"])
+    return with_job_findings(told, job.findings(con))
 
 
 def wait_fraction(con: sqlite3.Connection, rank: int) -> float | None:
