@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
@@ -105,14 +104,12 @@ THROUGHPUT = (
     ShortColumn("tokens_per_s", "number", "tokens a second, of all GPUs"),
 )
 
-SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = MappingProxyType(
-    {
-        "findings": FINDINGS,
-        "evidence": EVIDENCE,
-        "notes": NOTES,
-        "aggregations": AGGREGATIONS,
-        "memory": MEMORY,
-        "memory_blocks": MEMORY_BLOCKS,
-        "throughput": THROUGHPUT,
-    }
-)
+SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = {
+    "findings": FINDINGS,
+    "evidence": EVIDENCE,
+    "notes": NOTES,
+    "aggregations": AGGREGATIONS,
+    "memory": MEMORY,
+    "memory_blocks": MEMORY_BLOCKS,
+    "throughput": THROUGHPUT,
+}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
-DIRECTIONS: Mapping[str, str] = MappingProxyType({"fprop": "forward", "bprop": "backward"})
+DIRECTIONS: Mapping[str, str] = {"fprop": "forward", "bprop": "backward"}
 """Our words by DLProf's."""
 
 

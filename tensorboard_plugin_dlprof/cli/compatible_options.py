@@ -11,7 +11,6 @@ import math
 import shlex
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple, NoReturn, TypeAlias
 
 from tensorboard_plugin_dlprof.errors import BadRequest
@@ -144,12 +143,10 @@ OPTIONS = (
     ),
 )
 
-_BY_NAME: Mapping[str, Option] = MappingProxyType(
-    {
-        **{f"--{name}": option for option in OPTIONS for name in (option.name, *option.synonyms)},
-        **{f"-{option.short}": option for option in OPTIONS if option.short},
-    }
-)
+_BY_NAME: Mapping[str, Option] = {
+    **{f"--{name}": option for option in OPTIONS for name in (option.name, *option.synonyms)},
+    **{f"-{option.short}": option for option in OPTIONS if option.short},
+}
 
 
 class CommandLine(NamedTuple):

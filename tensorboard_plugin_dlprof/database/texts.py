@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from types import MappingProxyType
 
 import numpy as np
 
@@ -26,7 +25,7 @@ class Dictionary:
         known: texts that are stored already, with their ids. New ids follow the largest of them, or start at 1.
     """
 
-    def __init__(self, known: Mapping[str, int] = MappingProxyType({})) -> None:
+    def __init__(self, known: Mapping[str, int] = {}) -> None:
         self._ids: dict[str, int] = dict(known)
         self._together: dict[tuple[str, ...], tuple[int, ...]] = {}
         self._known = len(self._ids)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -23,21 +22,17 @@ from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunche
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])
 _Table = TypeVar("_Table", bound=msgspec.Struct)
 
-_STORED_AS: Mapping[str, str] = MappingProxyType(
-    {
-        **{"op": "read_only_ops_id", "instance": "op_instance", "device": "device_id", "matrix_unit": "uses_tc"},
-        **{name: f"{name}_id" for name in ("name", "long_name", "grid", "block")},
-        **{"start_ns": "gpu_start", "end_ns": "gpu_stop", "api_start_ns": "api_start", "api_end_ns": "api_stop"},
-    }
-)
+_STORED_AS: Mapping[str, str] = {
+    **{"op": "read_only_ops_id", "instance": "op_instance", "device": "device_id", "matrix_unit": "uses_tc"},
+    **{name: f"{name}_id" for name in ("name", "long_name", "grid", "block")},
+    **{"start_ns": "gpu_start", "end_ns": "gpu_stop", "api_start_ns": "api_start", "api_end_ns": "api_stop"},
+}
 """The columns of fields of a profile's tables that have another name there."""
 
-_LAUNCH: Mapping[str, str] = MappingProxyType(
-    {name: _STORED_AS.get(name, name) for name in (
-        *("op", "name", "long_name", "matrix_unit", "grid", "block", "device", "process_id", "thread_id", "stream"),
-        *("registers", "static_shared_bytes", "dynamic_shared_bytes", "occupancy_percent"),
-    )} | {"launched": "launched <> 0"}
-)  # fmt: skip
+_LAUNCH: Mapping[str, str] = {name: _STORED_AS.get(name, name) for name in (
+    *("op", "name", "long_name", "matrix_unit", "grid", "block", "device", "process_id", "thread_id", "stream"),
+    *("registers", "static_shared_bytes", "dynamic_shared_bytes", "occupancy_percent"),
+)} | {"launched": "launched <> 0"}  # fmt: skip
 """The columns of ``launches``, by field of a profile's table of kernels."""
 
 
@@ -120,9 +115,7 @@ class WorkReader:
             Copies, f"{table} LEFT JOIN ext_memory_ops ON kind = {kind} AND row_id = {table}.id", stored
         )
 
-    def _rows_of_calls(
-        self, kind: type[_Table], source: str, stored: Mapping[str, str] = MappingProxyType({})
-    ) -> _Table:
+    def _rows_of_calls(self, kind: type[_Table], source: str, stored: Mapping[str, str] = {}) -> _Table:
         """A table of a profile whose rows belong to calls of ops.
 
         Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Literal, TypeAlias, TypedDict
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
@@ -14,22 +13,20 @@ from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unmeasured import IS_PRODUCT, Missing, missing, shapes_hint
 
-CAUSES: Mapping[str, str] = MappingProxyType(
-    {
-        "fp64": "FP64",
-        "fp32_type": "FP32 tensors",
-        "tf32_off": "TF32 is off",
-        "dimension": "Dimension",
-        "layout": "Layout",
-        "too_small": "Too small",
-        "no_unit": "No matrix units",
-        "library_choice": "Library's choice",
-        "no_name": "Unknown kernels",
-        "no_device": "Unknown GPU",
-        "no_shapes": "Unknown shapes",
-        "unknown": "Cause unknown",
-    }
-)
+CAUSES: Mapping[str, str] = {
+    "fp64": "FP64",
+    "fp32_type": "FP32 tensors",
+    "tf32_off": "TF32 is off",
+    "dimension": "Dimension",
+    "layout": "Layout",
+    "too_small": "Too small",
+    "no_unit": "No matrix units",
+    "library_choice": "Library's choice",
+    "no_name": "Unknown kernels",
+    "no_device": "Unknown GPU",
+    "no_shapes": "Unknown shapes",
+    "unknown": "Cause unknown",
+}
 """Why eligible ops do not use matrix units well: value of ``ext_op_efficiency.cause`` -> words for users."""
 
 GAIN = "rate.measured_ns - rate.best_ns"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -277,4 +276,4 @@ GAP_GROUPS = Table(
     ),
 )  # fmt: skip
 
-TABLES = MappingProxyType({"gaps": GAPS, "gap_groups": GAP_GROUPS})
+TABLES = {"gaps": GAPS, "gap_groups": GAP_GROUPS}

@@ -6,7 +6,6 @@ import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from operator import add
-from types import MappingProxyType
 from typing import TypedDict
 
 import msgspec
@@ -28,41 +27,37 @@ MAX_LIMIT = 20_000
 MAX_NODES = 2_000_000
 """Nodes of one tree that are read. Only a damaged or hostile database has more."""
 
-_STORED: Mapping[str, str] = MappingProxyType(
-    {
-        "level": "place.level",
-        "calls": "place.num_op_instances",
-        "eligible_ops": "place.num_supported_leaf_ops",
-        "using_ops": "place.num_tc_leaf_ops",
-        "cpu_time_ns": "cpu.sum",
-        "gpu_time_ns": "gpu.sum",
-        "cpu_overhead_ns": "overhead.sum",
-        "gpu_idle_ns": "idle.sum",
-    }
-)
+_STORED: Mapping[str, str] = {
+    "level": "place.level",
+    "calls": "place.num_op_instances",
+    "eligible_ops": "place.num_supported_leaf_ops",
+    "using_ops": "place.num_tc_leaf_ops",
+    "cpu_time_ns": "cpu.sum",
+    "gpu_time_ns": "gpu.sum",
+    "cpu_overhead_ns": "overhead.sum",
+    "gpu_idle_ns": "idle.sum",
+}
 """What is stored of each node: column -> expression."""
 
 _GPU_TIME = list(_STORED).index("gpu_time_ns")
 
-_SUMMED: Mapping[str, str] = MappingProxyType(
-    {
-        "ops": "1",
-        "kernel_time_ns": "kernels.kernel_ns",
-        "tensor_core_time_ns": "kernels.tc_kernel_ns",
-        "unknown_time_ns": "kernels.unknown_ns",
-        "communication_ns": "(rate.family = 'collective') * kernels.kernel_ns",
-        "unknown_ops": f"({USING_OR_UNKNOWN}) IS NULL",
-        "unknown_eligibility": f"({ELIGIBLE_OR_UNKNOWN}) IS NULL",
-        "ops_of_known_gain": "rate.measured_ns - rate.best_ns IS NOT NULL",
-        "ops_of_known_bound": "rate.bound IS NOT NULL",
-        "unrated_time_ns": "(rate.measured_ns - rate.best_ns IS NULL) * kernels.kernel_ns",
-        "gain_ns": "rate.measured_ns - rate.best_ns",
-        "compute_bound_ns": "(rate.bound = 'compute') * rate.kernel_ns",
-        "memory_bound_ns": "(rate.bound = 'memory') * rate.kernel_ns",
-        "caches_bound_ns": "(rate.bound = 'caches') * rate.kernel_ns",
-        "latency_bound_ns": "(rate.bound = 'latency') * rate.kernel_ns",
-    }
-)
+_SUMMED: Mapping[str, str] = {
+    "ops": "1",
+    "kernel_time_ns": "kernels.kernel_ns",
+    "tensor_core_time_ns": "kernels.tc_kernel_ns",
+    "unknown_time_ns": "kernels.unknown_ns",
+    "communication_ns": "(rate.family = 'collective') * kernels.kernel_ns",
+    "unknown_ops": f"({USING_OR_UNKNOWN}) IS NULL",
+    "unknown_eligibility": f"({ELIGIBLE_OR_UNKNOWN}) IS NULL",
+    "ops_of_known_gain": "rate.measured_ns - rate.best_ns IS NOT NULL",
+    "ops_of_known_bound": "rate.bound IS NOT NULL",
+    "unrated_time_ns": "(rate.measured_ns - rate.best_ns IS NULL) * kernels.kernel_ns",
+    "gain_ns": "rate.measured_ns - rate.best_ns",
+    "compute_bound_ns": "(rate.bound = 'compute') * rate.kernel_ns",
+    "memory_bound_ns": "(rate.bound = 'memory') * rate.kernel_ns",
+    "caches_bound_ns": "(rate.bound = 'caches') * rate.kernel_ns",
+    "latency_bound_ns": "(rate.bound = 'latency') * rate.kernel_ns",
+}
 """What is summed over the ops below a node: column -> expression for one op."""
 
 _NOTHING = [0] * len(_SUMMED)

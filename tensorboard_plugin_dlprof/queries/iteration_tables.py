@@ -4,7 +4,6 @@ name."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from types import MappingProxyType
 
 import msgspec
 
@@ -82,18 +81,16 @@ ITERATIONS = Table(
     ),
 )  # fmt: skip
 
-_OF_RESOURCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "tensor_core": (
-            *("tensor_core_kernels", "tensor_core_time_ns", "tensor_core_time_fraction", "tensor_core_kernel_time_ns"),
-            *("gpu_time_ns", "gpu_time_fraction"),
-        ),
-        "other_kernel": ("other_kernel_ns",),
-        "memory": ("memory_ns",),
-        "data_loader": ("data_loader_ns",),
-        "io": ("io_ns",),
-    }
-)
+_OF_RESOURCE: Mapping[str, tuple[str, ...]] = {
+    "tensor_core": (
+        *("tensor_core_kernels", "tensor_core_time_ns", "tensor_core_time_fraction", "tensor_core_kernel_time_ns"),
+        *("gpu_time_ns", "gpu_time_fraction"),
+    ),
+    "other_kernel": ("other_kernel_ns",),
+    "memory": ("memory_ns",),
+    "data_loader": ("data_loader_ns",),
+    "io": ("io_ns",),
+}
 """The columns that are unknown if the recording could not contain a part of the wall time."""
 
 

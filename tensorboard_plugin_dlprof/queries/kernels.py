@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.table import Column, Table
@@ -72,19 +70,17 @@ _COUNTED = (
     f"WHERE lie.read_only_ops_id = summary.read_only_ops_id AND {_OF_NAME}"
 )
 
-CLASS_COLUMNS = MappingProxyType(
-    {
-        key: Column(key, label, "text", meaning, f"class.{key}", nullable=True)
-        for key, label, meaning in (
-            ("family", "Kind", "What the kernel computes, by its name."),
-            ("library", "Library", "Who wrote the kernel, by its name."),
-            ("precision", "Precision", "Precision of its math, by its name."),
-            ("accumulator", "Accumulator", "Type in which the kernel adds up what it multiplies, by its name."),
-            ("architecture", "Written for", "GPU generation that the kernel was written for, by its name."),
-            ("rule", "Rule", "Rule that classified the kernel by its name, or the counter that proved it."),
-        )
-    }
-)
+CLASS_COLUMNS = {
+    key: Column(key, label, "text", meaning, f"class.{key}", nullable=True)
+    for key, label, meaning in (
+        ("family", "Kind", "What the kernel computes, by its name."),
+        ("library", "Library", "Who wrote the kernel, by its name."),
+        ("precision", "Precision", "Precision of its math, by its name."),
+        ("accumulator", "Accumulator", "Type in which the kernel adds up what it multiplies, by its name."),
+        ("architecture", "Written for", "GPU generation that the kernel was written for, by its name."),
+        ("rule", "Rule", "Rule that classified the kernel by its name, or the counter that proved it."),
+    )
+}
 """What the name of a kernel reveals. For tables that join ``ext_kernel_names`` as ``class``."""
 
 _MORE_COLUMNS = (

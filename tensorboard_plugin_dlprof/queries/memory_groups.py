@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -129,4 +128,4 @@ MEMORY_BLOCK_GROUPS = Table(
     ),
 )  # fmt: skip
 
-TABLES = MappingProxyType({"memory_block_groups": MEMORY_BLOCK_GROUPS})
+TABLES = {"memory_block_groups": MEMORY_BLOCK_GROUPS}

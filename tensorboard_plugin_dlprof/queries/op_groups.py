@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from types import MappingProxyType
 
 import msgspec
 
@@ -146,13 +145,11 @@ def kernel_time_by_name(connection: sqlite3.Connection, scope: Scope) -> tuple[d
     return {str(name): int(ns) for name, ns, _ in rows}, sum(int(ns) for *_, ns in rows)
 
 
-_KEYS = MappingProxyType(
-    {
-        "path": pattern_key("path_pattern(first.op_name, 0)"),
-        "name": pattern_key("path_pattern(first.op_name, 1)"),
-        "type": "op_type.string",
-    }
-)
+_KEYS = {
+    "path": pattern_key("path_pattern(first.op_name, 0)"),
+    "name": pattern_key("path_pattern(first.op_name, 1)"),
+    "type": "op_type.string",
+}
 """What identifies a row of ``op_paths``, ``op_names`` and ``op_types``."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
 from tensorboard_plugin_dlprof.queries.extension import recorded
@@ -18,17 +17,15 @@ RESOURCES: tuple[Resource, ...] = get_args(Resource)
 """The exclusive parts of an iteration's time, in order of precedence: time with a kernel on Tensor Cores; else with a
 kernel whose Tensor Core use is unknown, or a CUDA graph recorded as a whole; else with another kernel; and so on."""
 
-RESOURCE_COLUMNS: Mapping[str, str] = MappingProxyType(
-    {
-        "tensor_core": "tc",
-        "other_kernel": "non_tc",
-        "memory": "memory",
-        "data_loader": "dataloader",
-        "io": "io",
-        "cpu": "cpu",
-        "other": "other",
-    }
-)
+RESOURCE_COLUMNS: Mapping[str, str] = {
+    "tensor_core": "tc",
+    "other_kernel": "non_tc",
+    "memory": "memory",
+    "data_loader": "dataloader",
+    "io": "io",
+    "cpu": "cpu",
+    "other": "other",
+}
 """Prefixes of DLProf's columns for ``RESOURCES``. Its other kernels are all that are not known to use Tensor Cores, so
 they include ``unknown_kernel``."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType
@@ -56,7 +55,7 @@ def _fraction(value: object) -> Cell:
 
 _NUMBERS: frozenset[ColumnType] = frozenset({"integer", "number", "duration_ns", "bytes"})
 
-_OTHERS: Mapping[ColumnType, Callable[[object], Cell]] = MappingProxyType({"boolean": _boolean, "fraction": _fraction})
+_OTHERS: Mapping[ColumnType, Callable[[object], Cell]] = {"boolean": _boolean, "fraction": _fraction}
 
 
 Row: TypeAlias = dict[str, Cell]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY
@@ -31,33 +30,31 @@ from tensorboard_plugin_dlprof.queries.resources import unrecorded_resources
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import has_unknown_kernels
 
-TABLES: Mapping[str, Table] = MappingProxyType(
-    {
-        "ops": OPS,
-        "kernels_of_op": KERNELS_OF_OP,
-        "op_paths": OP_PATHS,
-        "op_names": OP_NAMES,
-        **members(OPS),
-        "ops_of_kernel": launchers(OPS),
-        "op_types": OP_TYPES,
-        "groups": GROUPS,
-        "ops_of_group": OPS_OF_GROUP,
-        "kernels_of_group": KERNELS_OF_GROUP,
-        **kernels_of_members(),
-        "iterations": ITERATIONS,
-        "kernels_of_iteration": KERNELS_OF_ITERATION,
-        "ops_of_iteration": OPS_OF_ITERATION,
-        "op_paths_of_iteration": OP_PATHS_OF_ITERATION,
-        "kernel_names_of_iteration": KERNEL_NAMES_OF_ITERATION,
-        "kernels_of_iteration_op": KERNELS_OF_ITERATION_OP,
-        "gpus": GPUS,
-        "efficiency": EFFICIENCY,
-        "memory_blocks": MEMORY_BLOCKS,
-        "memory_block_groups": MEMORY_BLOCK_GROUPS,
-        "gaps": GAPS,
-        "gap_groups": GAP_GROUPS,
-    }
-)
+TABLES: Mapping[str, Table] = {
+    "ops": OPS,
+    "kernels_of_op": KERNELS_OF_OP,
+    "op_paths": OP_PATHS,
+    "op_names": OP_NAMES,
+    **members(OPS),
+    "ops_of_kernel": launchers(OPS),
+    "op_types": OP_TYPES,
+    "groups": GROUPS,
+    "ops_of_group": OPS_OF_GROUP,
+    "kernels_of_group": KERNELS_OF_GROUP,
+    **kernels_of_members(),
+    "iterations": ITERATIONS,
+    "kernels_of_iteration": KERNELS_OF_ITERATION,
+    "ops_of_iteration": OPS_OF_ITERATION,
+    "op_paths_of_iteration": OP_PATHS_OF_ITERATION,
+    "kernel_names_of_iteration": KERNEL_NAMES_OF_ITERATION,
+    "kernels_of_iteration_op": KERNELS_OF_ITERATION_OP,
+    "gpus": GPUS,
+    "efficiency": EFFICIENCY,
+    "memory_blocks": MEMORY_BLOCKS,
+    "memory_block_groups": MEMORY_BLOCK_GROUPS,
+    "gaps": GAPS,
+    "gap_groups": GAP_GROUPS,
+}
 """The tables by name."""
 
 _iterations = cache(iterations)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -74,7 +73,7 @@ def known(value: Any) -> str | int | float | bool | list[str] | None:
     return value if isinstance(value, (str, int, float, list)) else None
 
 
-USUAL: Mapping[Kind, type] = MappingProxyType({Kind.TEXT: str, Kind.WORD: str, Kind.INTEGER: int})
+USUAL: Mapping[Kind, type] = {Kind.TEXT: str, Kind.WORD: str, Kind.INTEGER: int}
 """Types of values that need no ``fit``, for callers with millions of values."""
 
 

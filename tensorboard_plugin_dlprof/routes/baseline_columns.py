@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 
 import msgspec
 
@@ -125,14 +124,12 @@ def _of_patterns(comparison: Comparison, own_name: int) -> _Known:
     return known
 
 
-TABLES: Mapping[str, Callable[[Comparison], _Known]] = MappingProxyType(
-    {
-        **dict.fromkeys(("ops", "ops_of_group", "ops_of_type", "ops_of_path", "ops_of_name", "ops_of_kernel"), _of_ops),
-        "op_types": _of_types,
-        "op_paths": partial(_of_patterns, own_name=0),
-        "op_names": partial(_of_patterns, own_name=1),
-        "groups": _of_groups,
-        "iterations": _of_iterations,
-    }
-)
+TABLES: Mapping[str, Callable[[Comparison], _Known]] = {
+    **dict.fromkeys(("ops", "ops_of_group", "ops_of_type", "ops_of_path", "ops_of_name", "ops_of_kernel"), _of_ops),
+    "op_types": _of_types,
+    "op_paths": partial(_of_patterns, own_name=0),
+    "op_names": partial(_of_patterns, own_name=1),
+    "groups": _of_groups,
+    "iterations": _of_iterations,
+}
 """Tables that show a baseline where one is chosen."""

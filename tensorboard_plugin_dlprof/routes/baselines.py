@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import NamedTuple, TypedDict
 
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
@@ -32,7 +31,7 @@ class GpuTimes(NamedTuple):
 
     of_ops: Mapping[str, int]
     """By group of ops (``op_paths``)."""
-    of_kernels: Mapping[str, int] = MappingProxyType({})
+    of_kernels: Mapping[str, int] = {}
     """By the name of the kernel."""
     in_no_op: int = 0
     """Of kernels that are in no op."""

@@ -6,7 +6,6 @@ Requests name profiles only by opaque ids. ``http_api.md`` lists these declarati
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -278,53 +277,49 @@ class CancelAggregationRequest(ProfileRequest, frozen=True, kw_only=True):
     """Its id."""
 
 
-READS: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
-    {
-        "/profiles": NothingRequest,
-        "/dashboard": ScopeRequest,
-        "/compare": CompareRequest,
-        "/compare_baselines": ProfileRequest,
-        "/compare_series": SeriesRequest,
-        "/compare_row": CompareRowRequest,
-        "/table": TableRequest,
-        "/groups": GroupsRequest,
-        "/iterations": IterationsRequest,
-        "/diagnosis": ScopeRequest,
-        "/findings": ScopeRequest,
-        "/efficiency": ScopeRequest,
-        "/memory": ScopeRequest,
-        "/memory_curve": MemoryCurveRequest,
-        "/memory_segments": MemoryRequest,
-        "/memory_block": MemoryBlockRequest,
-        "/memory_at": MemoryAtRequest,
-        "/throughput": ThroughputRequest,
-        "/timeline": TimelineRequest,
-        "/timeline_item": TimelineItemRequest,
-        "/timeline_hits": HitsRequest,
-        "/timeline_work": LaunchesRequest,
-        "/launches": LaunchesRequest,
-        "/trace": WindowRequest,
-        "/job": ProfileRequest,
-        "/job_rank": ProfileRequest,
-        "/job_cells": JobCellsRequest,
-        "/job_collectives": JobCollectivesRequest,
-        "/job_collective": JobCollectiveRequest,
-        "/export": ExportRequest,
-        "/aggregation_jobs": ProfileRequest,
-        "/static/*": NothingRequest,
-    }
-)
+READS: Mapping[str, type[msgspec.Struct]] = {
+    "/profiles": NothingRequest,
+    "/dashboard": ScopeRequest,
+    "/compare": CompareRequest,
+    "/compare_baselines": ProfileRequest,
+    "/compare_series": SeriesRequest,
+    "/compare_row": CompareRowRequest,
+    "/table": TableRequest,
+    "/groups": GroupsRequest,
+    "/iterations": IterationsRequest,
+    "/diagnosis": ScopeRequest,
+    "/findings": ScopeRequest,
+    "/efficiency": ScopeRequest,
+    "/memory": ScopeRequest,
+    "/memory_curve": MemoryCurveRequest,
+    "/memory_segments": MemoryRequest,
+    "/memory_block": MemoryBlockRequest,
+    "/memory_at": MemoryAtRequest,
+    "/throughput": ThroughputRequest,
+    "/timeline": TimelineRequest,
+    "/timeline_item": TimelineItemRequest,
+    "/timeline_hits": HitsRequest,
+    "/timeline_work": LaunchesRequest,
+    "/launches": LaunchesRequest,
+    "/trace": WindowRequest,
+    "/job": ProfileRequest,
+    "/job_rank": ProfileRequest,
+    "/job_cells": JobCellsRequest,
+    "/job_collectives": JobCollectivesRequest,
+    "/job_collective": JobCollectiveRequest,
+    "/export": ExportRequest,
+    "/aggregation_jobs": ProfileRequest,
+    "/static/*": NothingRequest,
+}
 """Routes that read, with what their queries may ask."""
 
-CHANGES: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
-    {
-        "/import": ProfileRequest,
-        "/cancel": ProfileRequest,
-        "/compare_ranks": ProfileRequest,
-        "/cancel_compare_ranks": ProfileRequest,
-        "/aggregate": AggregateRequest,
-        "/delete_aggregation": DeleteAggregationRequest,
-        "/cancel_aggregation": CancelAggregationRequest,
-    }
-)
+CHANGES: Mapping[str, type[msgspec.Struct]] = {
+    "/import": ProfileRequest,
+    "/cancel": ProfileRequest,
+    "/compare_ranks": ProfileRequest,
+    "/cancel_compare_ranks": ProfileRequest,
+    "/aggregate": AggregateRequest,
+    "/delete_aggregation": DeleteAggregationRequest,
+    "/cancel_aggregation": CancelAggregationRequest,
+}
 """Routes that change something, with what their bodies may ask."""
