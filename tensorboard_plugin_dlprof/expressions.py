@@ -16,8 +16,6 @@ class Expression:
     """A regular expression that is compiled when it is first needed.
 
     Args:
-        pattern: The pattern.
-        flags: Flags of ``re``.
         words: Words in lower case; every ASCII text that matches contains one of them; empty if none are known.
     """
 
@@ -46,7 +44,6 @@ class Expression:
         """``search`` for many long texts: words are searched for first even after the expression is compiled.
 
         Args:
-            text: Where to search.
             lowered: ``text`` in lower case; empty if it is not ASCII.
         """
         if lowered and self.words:

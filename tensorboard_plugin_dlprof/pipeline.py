@@ -113,8 +113,6 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     Args:
         source: A trace or database of any format that an importer recognises.
         database: The file to create or replace.
-        options: The options.
-        progress: Called with the progress of reading the source.
 
     Raises:
         ProfileError: The source cannot be read, the options do not fit it, or the database cannot be written.
@@ -275,7 +273,6 @@ def diagnose_source(
         by_number: Whether these are the numbers that tables and sentences show, not positions from 0.
         of_page: Whether iterations may be left out, as in ``as_data``.
         options: How to read a source.
-        progress: Called with the stage and the fraction done, 0 to 1.
 
     Raises:
         BadRequest: There are no iterations there.
@@ -323,7 +320,6 @@ def memory_of_source(source: Path, at_ns: int | None, progress: Progress) -> dic
     Args:
         source: A trace, a memory snapshot, or a database of either.
         at_ns: The moment to list; by default each GPU's peak.
-        progress: Called with the stage and the fraction done, 0 to 1.
 
     Raises:
         ProfileError: The source cannot be read.
@@ -365,7 +361,6 @@ def import_dlprof_database(source: Path, database: Path, progress: Progress) -> 
     Args:
         source: the database, which is only read.
         database: the file to create or replace, atomically.
-        progress: Called with the stage and the fraction done, 0 to 1.
 
     Raises:
         ProfileError: The source cannot be read, or the database cannot be written.
@@ -416,8 +411,6 @@ def aggregate_database(database: Path, target: Path, selection: Selection, progr
         database: The database to copy, ours or NVIDIA's.
         target: Where the copy goes; if this is ``database``, the copy replaces it. Nothing is written if the database
             has the same aggregation already.
-        selection: The iterations to aggregate.
-        progress: Called with the stage and the fraction done, 0 to 1.
 
     Raises:
         BadRequest: The selection does not fit the profile.

@@ -110,7 +110,6 @@ def _iterations(
     """The table of aggregated iterations.
 
     Args:
-        profile: the raw tables.
         candidate: all iterations.
         selected: which of them are aggregated.
         parts: ``parts_ns`` and ``unknown_part_ns`` of the aggregated iterations.

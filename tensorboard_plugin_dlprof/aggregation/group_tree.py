@@ -30,12 +30,8 @@ def group_ops(
     """The groups that the paths form, and the ops below them.
 
     Args:
-        profile: the raw tables.
-        nodes: the aggregated ops.
-        times: the times of all instances.
         iteration: row of the iteration of each instance.
         aggregated: which instances count.
-        iterations: number of iterations.
     """
     names = [profile.ops[op].name for op in nodes.op.tolist()]
     tree = _Tree(names)

@@ -175,7 +175,6 @@ def by_op(ops: int, *columns: npt.NDArray[np.integer]) -> Iterator[Sequence[slic
     columns of ten million rows, memory would be requested from the system, and returned, at every step.
 
     Args:
-        ops: number of ops.
         columns: for each table, the op of each row.
 
     Returns:

@@ -104,8 +104,6 @@ def covered(intervals: Intervals, start: Int64s, stop: Int64s, clock: Clock | No
 
     Args:
         intervals: Whose time counts.
-        start: Start of each window.
-        stop: End of each window.
         clock: Measures the time; by default, all nanoseconds count.
     """
     lengths = np.zeros(len(start), np.int64)

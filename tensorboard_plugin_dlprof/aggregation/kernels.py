@@ -52,8 +52,6 @@ def iteration_ops(
     """Counts and times of each op in each iteration, and the aggregated kernels with their rows in that table.
 
     Args:
-        profile: the raw tables.
-        times: the times of all instances.
         instance: rows of the aggregated instances.
         instance_iteration: number of the iteration of each of them.
         kernel: rows of the aggregated kernels, ascending.
@@ -123,7 +121,6 @@ def launches(profile: Profile, kernel: Int64s, memory: int, graph: Int64s) -> La
     """Counts of launches.
 
     Args:
-        profile: the raw tables.
         kernel: rows of the aggregated kernels.
         memory: number of aggregated copies and sets.
         graph: rows of the aggregated CUDA graphs.

@@ -34,7 +34,6 @@ def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_a
     """One row per op that has an instance among the aggregated ones.
 
     Args:
-        profile: the raw tables.
         times: of all instances.
         aggregated: which instances count.
         kernel_aggregated: which kernels count.

@@ -58,7 +58,6 @@ def parse_user_rules(content: bytes, shown: str) -> tuple[Rule, ...]:
 
     Args:
         content: JSON in UTF-8.
-        shown: Name of the file in error messages.
 
     Raises:
         BadRequest: As for ``load_user_rules``.

@@ -69,8 +69,6 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool, warns
     """Import every source and print the results; returns how many sources now have a database.
 
     Args:
-        jobs: the sources.
-        options: for all of them.
         scalars: whether to write numbers per iteration too.
         warns: whether to tell contradictions between the profiles.
     """

@@ -56,8 +56,6 @@ def report_files(
     """Write reports of a database; yields the path of each file.
 
     Args:
-        database: The database.
-        reports: The reports to write.
         formats: The formats to write each of them in.
         target: Folder and names of the files.
         part: The aggregation and domain to report.

@@ -82,7 +82,6 @@ def import_apart(
     """Import profiles in processes of their own and print what they print; returns how many succeeded.
 
     Args:
-        tasks: the profiles.
         words: further words of the command line, for all of them.
         workers: how many processes run at once on this machine.
         dask: address or scheduler file of a Dask cluster, whose workers start the processes instead.

@@ -112,8 +112,6 @@ def answer(database: Path, name: str, asked: PageRequest) -> TablePage:
 
     Args:
         database: From ``databases.aggregation_of``.
-        name: How messages name it.
-        asked: Which page.
 
     Raises:
         NotFound: There is no such table or aggregation.

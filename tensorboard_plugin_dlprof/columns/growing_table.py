@@ -16,11 +16,7 @@ _Table = TypeVar("_Table", bound=msgspec.Struct)
 
 
 class GrowingTable:
-    """Columns of one table, which grow batch by batch.
-
-    Args:
-        store: holds the columns.
-    """
+    """Columns of one table, which grow batch by batch."""
 
     def __init__(self, store: ColumnStore) -> None:
         self._store = store

@@ -43,7 +43,6 @@ def insert_integers(con: sqlite3.Connection, table: str, columns: Columns) -> No
     """Insert rows of integers. A value that all rows share is written into the statement.
 
     Args:
-        con: the database.
         table: one of our own names.
         columns: all of the same length.
     """
@@ -105,8 +104,6 @@ def _insert(
     """Insert a chunk of rows.
 
     Args:
-        con: the database.
-        table: its name.
         columns: whose values are given.
         batches: the values of ``ROWS_A_STATEMENT`` rows each.
         rows: the values of the rows behind these.

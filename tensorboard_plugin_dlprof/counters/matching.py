@@ -34,8 +34,6 @@ def apply_counters(profile: Profile, report: Report, shown: str) -> list[str]:
 
     Args:
         profile: Changed: the classes of kernels and the eligibility of ops if counters prove otherwise; ``counters``.
-        report: The measured launches.
-        shown: Name of the file in messages.
 
     Returns:
         Warnings about missing or contradictory counters, one sentence each.

@@ -75,7 +75,6 @@ def add_aggregation(
         target: where the copy goes; if this is ``source``, the copy replaces it.
         con: from ``open_database(source)``; closed afterwards.
         profile: from ``read_profile(con)``.
-        aggregation: an aggregation of that profile.
         feedback: rows of DLProf's detectors for it.
         progress: called with the fraction copied so far, 0 to 1.
         advice: rows for our own tables.

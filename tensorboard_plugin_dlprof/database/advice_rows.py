@@ -175,11 +175,7 @@ def write_advice(
     """Store the advice on an aggregation.
 
     Args:
-        con: the database that is being written.
-        aggr_id: ``aggregations.id`` of the aggregation.
-        profile: the profile of the aggregation.
         aggregation: what the advice is about.
-        advice: what to store.
         text: ``dictionary.id`` of each id in ``Profile.strings``.
         op_ids: ``read_only_ops.id`` of each row of ``Profile.ops``.
     """

@@ -103,7 +103,6 @@ class AggregationWriter:
     """Writes an aggregation.
 
     Args:
-        con: the database that is being written.
         dictionary: assigns ids to texts; the caller stores it afterwards.
         text: ``dictionary.id`` of each id in ``Profile.strings`` that is the name of a kernel.
         numbering: of the rows that are in the database already.

@@ -47,7 +47,6 @@ def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
     it inside ``opening.sqlite_file.reading`` and, where a user waits, ``deadline``.
 
     Args:
-        path: the database.
         follow_links: false if the caller has resolved and checked the path, so that no link may be in it any more.
 
     Raises:
@@ -88,10 +87,6 @@ def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
 def opened_database(path: Path, name: str = "") -> Iterator[UntrustedConnection]:
     """``open_database`` as a context manager that turns SQLite's errors into an ``UnfitDatabase`` naming the file, and
     limits the work in its block.
-
-    Args:
-        path: the database.
-        name: how messages refer to it; its path by default.
 
     Raises:
         ProfileError: as for ``open_database``; also from the block if the file turns out to be damaged.

@@ -50,7 +50,6 @@ def is_intact(database: Path, stored: str) -> bool:
     """Whether a file is byte for byte as it was written.
 
     Args:
-        database: the file.
         stored: the digest that is stored in it.
 
     Raises:

@@ -52,7 +52,6 @@ def write_raw_extensions(
 
     Args:
         con: an empty database with our own tables.
-        profile: what to store.
         source: the imported file.
         text: ``dictionary.id`` of each id in ``Profile.strings``.
         profile_name: given by the user, else empty.

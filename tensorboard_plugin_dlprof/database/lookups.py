@@ -130,7 +130,6 @@ class OpRows:
     """Maps op ids to rows, and checks that the numbers of calls refer to calls that exist.
 
     Args:
-        shown_name: how messages refer to the database.
         op_ids: of all ops.
         instance_ops: row of the op of each call.
     """

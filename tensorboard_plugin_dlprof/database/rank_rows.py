@@ -85,9 +85,6 @@ def _write_packed(con: sqlite3.Connection, table: str, counted: str, index: int,
 def read_ranks(con: Any) -> list[RankTables]:
     """What a database holds of its ranks; nothing if it was made by others or by an older version.
 
-    Args:
-        con: from ``connection.open_database``.
-
     Raises:
         ValueError: the packed columns are damaged.
     """

@@ -32,7 +32,6 @@ def write_raw_tables(
 
     Args:
         con: an empty database with the tables of 1.8.
-        profile: what to store.
         dictionary: assigns ids to texts; ``texts.number_texts`` has added those of the profile.
         text: ``dictionary.id`` of each id in ``Profile.strings``.
         profile_name: given by the user, else empty.

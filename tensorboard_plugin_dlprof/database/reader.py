@@ -38,9 +38,6 @@ from tensorboard_plugin_dlprof.profile.tables import (
 def read_profile(con: UntrustedConnection) -> Profile:
     """The profile in a database.
 
-    Args:
-        con: from ``connection.open_database``.
-
     Raises:
         UnfitDatabase: rows refer to missing rows, a column of numbers contains something else, or another version of
             this package made the database.

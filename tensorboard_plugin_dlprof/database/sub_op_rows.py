@@ -59,7 +59,6 @@ def read_sub_ops(con: UntrustedConnection, strings: Strings) -> SubOps:
 
     Args:
         con: one of our databases, of this version.
-        strings: interns the texts.
 
     Raises:
         UnfitDatabase: a call refers to a missing set, or a set to a missing combination.

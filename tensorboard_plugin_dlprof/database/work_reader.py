@@ -37,12 +37,7 @@ _LAUNCH: Mapping[str, str] = {name: _STORED_AS.get(name, name) for name in (
 
 
 class WorkReader:
-    """Reads the tables whose rows belong to ops.
-
-    Args:
-        con: the database.
-        texts: its dictionary.
-    """
+    """Reads the tables whose rows belong to ops."""
 
     def __init__(self, con: UntrustedConnection, texts: Texts) -> None:
         self._con = con
@@ -119,7 +114,6 @@ class WorkReader:
         """A table of a profile whose rows belong to calls of ops.
 
         Args:
-            kind: its struct.
             source: FROM clause of the stored rows.
             stored: expressions of fields that are stored under other names than ``_STORED_AS`` says.
         """

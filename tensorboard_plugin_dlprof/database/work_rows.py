@@ -125,7 +125,6 @@ def write_kernels(con: sqlite3.Connection, kernels: Kernels, strings: Strings, t
     Args:
         con: an empty database.
         kernels: of the profile, by op, name and start of the launch call.
-        strings: of the profile.
         text: ``dictionary.id`` of each id in ``Profile.strings``.
     """
     number, first = alike(*_common(kernels))
@@ -194,11 +193,6 @@ def write_iteration_kernels(
     """Store the kernels of each aggregated iteration.
 
     Args:
-        con: the database.
-        aggr_id: ``aggregations.id``.
-        kernels: of the profile.
-        aggregation: of the profile.
-        launches: of the kernels.
         numbering: ids of ops and kernels.
     """
     ops = aggregation.iteration_ops

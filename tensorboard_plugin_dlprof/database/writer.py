@@ -79,9 +79,7 @@ def write_database(
     """Create a database, or replace it, atomically.
 
     Args:
-        path: the database.
         source: the file that the profile was read from.
-        profile: the raw tables.
         aggregate: called after the raw tables are written, because both take much memory.
         judge: called after the aggregation is written, likewise.
         profile_name: given by the user, else empty.
@@ -133,10 +131,7 @@ def write_aggregation(
     """Store an aggregation in DLProf's tables and ours.
 
     Args:
-        con: the database that is being written.
-        aggr_id: id of the aggregation.
         profile: its raw tables are in the database.
-        aggregation: of the profile.
         launches: of the kernels, as they are in the database.
         dictionary: assigns ids to texts; the caller stores it afterwards.
         text: ``dictionary.id`` of each id in ``Profile.strings`` that is the name of a kernel.

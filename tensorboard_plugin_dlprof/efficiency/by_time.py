@@ -14,11 +14,7 @@ def heaviest(op: Int64s, value: npt.NDArray[np.integer], weight: Int64s, ops: in
     """For each op, the value with the largest total weight.
 
     Args:
-        op: op of each kernel.
         value: value of each kernel, from 0 to below ``values``.
-        weight: weight of each kernel.
-        ops: number of ops.
-        values: number of possible values.
 
     Returns:
         One value for each op; 0 for an op without kernels.
@@ -31,7 +27,6 @@ def weighted_mean(groups: Groups, values: Floats, kernel: Int64s, duration: Int6
     """Mean of the known values of each group, weighted by time.
 
     Args:
-        groups: groups of kernels.
         values: value of every kernel of the profile; NaN if unknown.
         kernel: row of each grouped kernel in the profile.
         duration: duration of each grouped kernel in nanoseconds.

@@ -43,7 +43,6 @@ def work_of(call: Call, learnt: Outputs | None = None) -> Work | None:
     """FLOPs and minimum bytes of an op; None if there is no formula, or the recorded shapes are not enough.
 
     Args:
-        call: The op.
         learnt: Shapes of convolutions' outputs, which ``convolutions.learn`` gathered from backward ops.
     """
     if call.name in PRODUCT_FORMULAS:

@@ -42,10 +42,7 @@ def op_efficiency(
     """The table of ops, in the order of ``OpNodes``.
 
     Args:
-        profile: the raw tables.
-        work: the work of all instances.
         aggregation: selects the instances and kernels that count.
-        facts: the facts of all kernels.
         rows: row of the instance of each kernel.
     """
     return _Ops(profile, work, aggregation, facts, rows).table()

@@ -125,10 +125,6 @@ def _of_what_ran(
     known share of their kernels' time; NaN if not known.
 
     Args:
-        profile: the raw tables.
-        work: the work of all instances.
-        candidate: the iterations.
-        facts: the facts of all kernels.
         rows: row of the instance of each kernel.
         peak: the peak rate of each op; NaN if not known.
     """

@@ -36,9 +36,6 @@ def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags,
     """For each place, the place of the forward range of the autograd node around it; -1 if unknown.
 
     Args:
-        capture: The events.
-        nesting: The nesting of ``capture.ranges``.
-        role: The role of the range at each place.
         backward: From ``backward_ranges``.
         in_backward: Whether each place is a backward range or inside one.
     """

@@ -120,8 +120,6 @@ def _drafts(
     """Drafts of op markers at some places.
 
     Args:
-        capture: The events.
-        nesting: The nesting of ``capture.ranges``.
         places: n places.
         markers: The distinct op markers, and the index of each place's marker (n).
         traces: The distinct trace markers, and the index of each place's trace (n).

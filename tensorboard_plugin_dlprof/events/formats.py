@@ -79,7 +79,6 @@ def output_shapes(
     """The shapes of the outputs; None if they do not follow from the inputs.
 
     Args:
-        op_type: Type of the op.
         direction: Direction of the op; the outputs of ``bprop`` are not known.
         shapes: Shapes of the tensor inputs.
         convolution: Parameters; None means stride 1 and no padding, as DLProf assumes.

@@ -35,9 +35,6 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     """Find the op instances of a capture, and the instance of each call and piece of device work, -1 for none.
 
     Args:
-        capture: The events.
-        nesting: The nesting of ``capture.ranges``.
-        links: From ``link``.
         counters: Names of annotations that number the iterations.
     """
     # Each step reads other columns, of up to ten million ranges.
@@ -185,12 +182,6 @@ def with_launches_of_other_threads(capture: Capture, nesting: Nesting, links: Li
     ``loss.backward()`` runs on the main thread, but autograd launches from threads of its own. Where these record no
     ops, their launches belong to the innermost range of the user's, or module, that is open on the main thread of their
     process.
-
-    Args:
-        capture: The events.
-        nesting: The nesting of ``capture.ranges``.
-        links: From ``link``.
-        role: The role of the range at each place.
     """
     by_user = has_role(role, *USER)
     if not by_user.any():

@@ -27,9 +27,7 @@ def join_calls(key: Rows, process: Int64s, iteration: Int64s, start: Int64s, sha
 
     Args:
         key: Index of its ``OpKey``.
-        process: Process id.
         iteration: Index of the iteration in which it starts, -1 for none.
-        start: Start in nanoseconds.
         shapes: Id of its input shapes.
     """
     if not len(key):

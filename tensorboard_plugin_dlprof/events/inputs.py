@@ -70,7 +70,6 @@ def describe(op_type: str, direction: str, shapes: str, dtypes: str, parameters:
     """Convert the recorded inputs of an instance into the texts that are stored.
 
     Args:
-        op_type: Type of the op.
         direction: ``fprop``, ``bprop`` or empty.
         shapes: JSON list, one shape per argument.
         dtypes: JSON list parallel to ``shapes``, or empty.

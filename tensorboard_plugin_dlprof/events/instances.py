@@ -73,7 +73,6 @@ def choose(nesting: Nesting, role: Int8s, launching: Rows, *, of_host: bool = Fa
 
     Args:
         nesting: The nested ranges.
-        role: The role of the range at each place.
         launching: Place of the innermost range around each call that launched device work, -1 for none.
         of_host: Whether there is no device work.
     """

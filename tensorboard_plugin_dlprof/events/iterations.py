@@ -64,7 +64,6 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
     """Find all candidates, best first; the last one is the whole capture.
 
     Args:
-        capture: The events.
         start_ns: Where the whole capture starts: at 0, or at its first event.
         end_ns: Where it ends: at the end of the capture, or of its last op.
     """
@@ -391,7 +390,6 @@ def _of_one_thread(capture: Capture, texts: Int64s) -> tuple[Int64s, str]:
     Only one name and thread, because several optimizers or ranks would cut each iteration into pieces.
 
     Args:
-        capture: The events.
         texts: Ids of the names to consider.
     """
     if not len(texts):

@@ -52,7 +52,6 @@ def _matched(capture: Capture, process: Int64s, *tables: tuple[Int32s, Int64s]) 
     """For each row of some tables, the call with the same process and correlation; -1 for none.
 
     Args:
-        capture: The events.
         process: Process id of each call.
         tables: Each table's columns of process and correlation; correlations below 1 match nothing.
     """

@@ -41,9 +41,6 @@ class Namer:
     """Names the op instances of one capture.
 
     Args:
-        capture: The events.
-        nesting: The nesting of ``capture.ranges``.
-        chosen: The op instances.
         counters: Names of annotations that number the iterations; these are left out of paths.
         launching: Place of the innermost range around each call that launched device work, -1 for none.
     """

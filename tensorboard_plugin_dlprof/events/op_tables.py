@@ -53,7 +53,6 @@ def op_tables(
     """Number, name and sort the ops.
 
     Args:
-        drafts: The instances.
         joined: The op of each draft, numbered from 0 without gaps.
         texts: The recorded inputs of the drafts.
         stack_of: Returns the stack trace of a draft, given its row.

@@ -80,9 +80,6 @@ class Paths:
         """Build all paths.
 
         Args:
-            capture: The events.
-            nesting: The nesting of ``capture.ranges``.
-            role: The role of the range at each place.
             counters: Names of annotations that only number the iterations and are left out of paths.
             wanted: Places of annotations whose paths are wanted, in addition to all places that are no annotations.
         """
@@ -158,8 +155,6 @@ def _chains(capture: Capture, nesting: Nesting, own: Flags, labels: dict[int, st
     """For each place, the labels of the flagged places around it, itself included, from the outside in.
 
     Args:
-        capture: The events.
-        nesting: The nesting of ``capture.ranges``.
         own: Flagged places.
         labels: Label by text id; places with an empty label are skipped.
 

@@ -24,8 +24,6 @@ class SequenceLinks:
     """Matches some autograd nodes with some forward ops.
 
     Args:
-        capture: The events.
-        nesting: The nesting of ``capture.ranges``.
         ops: Places of candidate forward ops, ascending, at least one.
         nodes: Places of autograd nodes.
     """

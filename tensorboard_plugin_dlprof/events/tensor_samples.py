@@ -85,10 +85,7 @@ def _alone(work: DeviceWork, rows: Int64s, start: Int64s, end: Int64s) -> Int64s
     A graph that was recorded as a whole hides its kernels, so no kernel runs alone during it.
 
     Args:
-        work: The work of all devices.
         rows: The rows of one device, from ``_work_by_device``; at least one.
-        start: Start of each interval.
-        end: End of each interval.
     """
     starts, ends = work.start_ns[rows], work.end_ns[rows]
     latest = np.maximum.accumulate(ends)

@@ -80,7 +80,6 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
     """The table of kernel launches, and the class of each long name, by text id.
 
     Args:
-        placed: The capture.
         classifier: Classifies kernels by name.
         one_long_name: Whether to repeat a quirk of DLProf: all kernels of one op and short name get the long name of
             the last launch.

@@ -87,7 +87,6 @@ def trace_chunks(con: sqlite3.Connection, window: Window | None = None, most: in
     """The file in pieces.
 
     Args:
-        con: to a database with tracks.
         window: what to write: all slices that overlap it, and the calls and ops that launched its work; by default all.
         most: most slices of the tracks.
 

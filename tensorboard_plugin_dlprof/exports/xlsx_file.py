@@ -70,8 +70,6 @@ def write_xlsx(
         path: The new file; its folder also gets temporary files.
         title: Text of the first row, which is left out if this is empty.
         table: Name of the sheets.
-        columns: The columns, in order.
-        rows: All rows.
         rows_of_a_sheet: Most rows per sheet, including title and headings.
     """
     from xlsxwriter.workbook import Workbook

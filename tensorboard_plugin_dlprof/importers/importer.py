@@ -50,7 +50,6 @@ class Importer(Protocol):
 
         Args:
             path: the file, which ``sniff`` has recognised.
-            options: limits.
             progress: called with what is done, from 0 to 1; may raise to cancel.
 
         Raises:

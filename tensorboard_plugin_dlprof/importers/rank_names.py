@@ -26,7 +26,6 @@ def rank_from_name(path: Path, expression: str = "") -> int:
     """The rank in the file's name; -1 if there is none.
 
     Args:
-        path: the file.
         expression: a regular expression of the user's, whose first group is the rank. It is searched for in the whole
             path, with slashes; where it does not match, our own rules hold.
     """

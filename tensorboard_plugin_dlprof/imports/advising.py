@@ -109,7 +109,6 @@ class Advisor:
     cache folder.
 
     Args:
-        cache: Provides work folders for the worker processes.
         memory_bytes: Memory limit of a worker process in its second attempt; that of all first attempts together.
         seconds: Time limits of the first and second attempt.
         wait_seconds: How long a request waits; None for as long as it takes.
@@ -140,7 +139,6 @@ class Advisor:
         """Where the time goes, as ``pipeline.diagnose_source`` returns it; None after a failure.
 
         Args:
-            database: The database.
             positions: First and last position of the iterations that means are of; None for the typical ones.
 
         Raises:

@@ -65,11 +65,8 @@ class JobQueue(Generic[_Job]):
     Args:
         kind: What messages call a job, such as ``import``.
         after_crash: What messages advise after the process of a job has died.
-        cache: Provides work folders.
-        memory_bytes: Memory limit of a process.
         turn: Held while a job runs.
         work: Does a job, in its work folder, and returns the message of an error, which is empty for none.
-        finished: Called after every job.
     """
 
     def __init__(

@@ -63,10 +63,7 @@ class ImportManager:
     """The imports of one server, by profile.
 
     Args:
-        cache: Stores the databases.
         memory_bytes: Memory limit of an import; by default ``default_memory_bytes()``.
-        finished: Called after every import.
-        kernel_rules: Content of the user's file of kernel rules; empty for none.
     """
 
     def __init__(

@@ -45,10 +45,7 @@ class RankJobManager:
     """The jobs of many ranks that one server makes.
 
     Args:
-        cache: Stores their databases.
-        memory_bytes: Memory limit of the process that makes one.
         turn: Held while it runs.
-        kernel_rules: Content of the user's file of kernel rules; empty for none.
     """
 
     def __init__(self, cache: Cache, memory_bytes: int, turn: Lock, kernel_rules: str = "") -> None:

@@ -66,10 +66,7 @@ class ReaggregationManager:
     """The re-aggregations of one server.
 
     Args:
-        cache: Stores the copies.
-        memory_bytes: Memory limit of a job.
         turn: ``ImportManager.turn``, held while a worker process runs.
-        finished: Called after every job.
     """
 
     def __init__(

@@ -45,7 +45,6 @@ class ByteStream:
 
     Args:
         path: The file; symbolic links are followed.
-        max_expanded_bytes: Limit of the expanded size.
 
     Raises:
         NotFound: There is no such file.
@@ -211,8 +210,6 @@ def plain_file(path: Path, max_expanded_bytes: int, folder: Path | None) -> Iter
     """A file open for random access, at its start; a compressed one is expanded into a temporary file.
 
     Args:
-        path: The file.
-        max_expanded_bytes: Limit of its expanded size.
         folder: For the temporary file; None for the system's.
 
     Raises:

@@ -37,7 +37,6 @@ def check(file: BinaryIO, size_bytes: int) -> None:
 
     Args:
         file: The file, at its start.
-        size_bytes: Its size.
 
     Raises:
         BadHeader: The file is refused, with the reason.

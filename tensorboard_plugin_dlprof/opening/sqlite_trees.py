@@ -32,7 +32,6 @@ def check_trees(file: BinaryIO, roots: Iterable[int]) -> None:
     """Refuse a file in whose trees a page is met twice.
 
     Args:
-        file: The file.
         roots: The root pages of its tables and indexes.
 
     Raises:

@@ -23,7 +23,6 @@ def stored_diagnosis(
     """The diagnosis that an import stored; None if there is none, or it is damaged.
 
     Args:
-        connection: a database.
         selected: from ``diagnosed_positions``; only the diagnosis of the typical iterations is stored.
         source: what to call the database.
     """

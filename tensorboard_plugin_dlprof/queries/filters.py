@@ -68,11 +68,6 @@ def condition(label: str, column_type: ColumnType, text: str) -> Condition:
       follow: ``ns us ms s`` for durations, ``kB MB GB TB KiB MiB GiB TiB`` for sizes, ``%`` for shares.
     * Booleans: yes, no, unknown.
 
-    Args:
-        label: how messages name the column.
-        column_type: its type.
-        text: what the user typed.
-
     Raises:
         BadRequest: the text is not a filter for this type.
     """

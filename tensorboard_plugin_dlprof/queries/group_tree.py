@@ -166,8 +166,6 @@ def group_tree(connection: sqlite3.Connection, scope: Scope, group: str = "", li
     """The whole tree, or the subtree of one group.
 
     Args:
-        connection: to a DLProf database.
-        scope: aggregation and domain.
         group: path of a group; empty for the whole tree.
         limit: maximum number of nodes; the deepest levels are left out first.
 

@@ -115,8 +115,6 @@ def sums(connection: sqlite3.Connection, scope: Scope, source: str, bar: str, va
     """Sums of iterations, in order.
 
     Args:
-        connection: to a DLProf database.
-        scope: the aggregation.
         source: SELECT of iterations or blocks, such as ``SINGLE``.
         bar: expression that has the same value for all rows of one sum.
         values: parameters of both, besides ``:aggregation``.
@@ -200,8 +198,6 @@ def iteration_bars(
     All bars span equally many numbers, except that a bar also ends where the aggregated iterations begin or end.
 
     Args:
-        connection: to a DLProf database.
-        scope: the aggregation.
         start: number of the first iteration; by default, the first of all.
         stop: number of the last iteration; by default, the last of all.
         bins: wanted number of bars.

@@ -341,7 +341,6 @@ def _sums(name: str, alias: str, rows: str, join: str, key: str, *columns: Colum
     """Sums of the kernels of the iteration given by the link ``iteration``.
 
     Args:
-        name: of the table.
         alias: of ``rows``.
         rows: SELECT with an ``id``, the sum of a row, ``total``, and that of all, ``whole`` (ns).
         join: what columns need besides.

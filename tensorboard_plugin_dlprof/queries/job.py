@@ -108,7 +108,6 @@ def ranks(con: sqlite3.Connection, iterations: tuple[int, int] | None = None) ->
     """The ranks, over the time from their first to their last GPU work, or the sums over some iterations.
 
     Args:
-        con: to the database of a job.
         iterations: the numbers of the first and the last.
 
     Raises:
@@ -225,7 +224,6 @@ def heat_map(
     """A measure as little-endian 32-bit numbers, at most ``MOST_ROWS`` x ``MOST_COLUMNS``, row after row.
 
     Args:
-        con: to the database of a job.
         measure: one of ``MEASURES``.
         start: the first iteration, by its number; None: the first of all.
         stop: the last; None: the last of all. Where there is none from ``start`` to ``stop``, all are shown.
@@ -302,7 +300,6 @@ def collectives(
     """Operations, the longest wait first.
 
     Args:
-        con: to the database of a job.
         limit: how many, at most 1,000.
         iterations: only those of the first of these numbers to the last.
         stats: only those that this row of ``collective_stats`` sums up.
@@ -356,7 +353,6 @@ def distributed(con: sqlite3.Connection, iterations: tuple[int, int] | None = No
     """All of the answer of ``dlprof distributed``: ranks, groups, verdict, missing, clocks, left_out, findings, ...
 
     Args:
-        con: to the database of a job.
         iterations: numbers of the ranks in these iterations, from the first to the last, instead of from their first
             to their last GPU work.
         top: how many operations with the longest waits.

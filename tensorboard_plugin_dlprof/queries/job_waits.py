@@ -14,8 +14,6 @@ def with_known_waits(con: sqlite3.Connection, rank: int, diagnosis: Mapping[str,
     """The diagnosis of a rank with what its job tells: of the gain of hiding communication, and its findings.
 
     Args:
-        con: to the database of the job.
-        rank: its number.
         diagnosis: as ``diagnosis.as_data.as_data`` returns it.
 
     Raises:
@@ -57,8 +55,6 @@ def _of_iterations(con: sqlite3.Connection, rank: int, positions: list[int], cou
     """The fraction in some of the rank's iterations; None where the job has others of it, or does not know.
 
     Args:
-        con: to the database of the job.
-        rank: its number.
         positions: of the iterations, among those of the rank.
         count: how many the rank has; 0 if that is not known.
     """

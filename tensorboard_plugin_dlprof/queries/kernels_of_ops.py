@@ -25,7 +25,6 @@ def kernels_of_ops(name: str, ops: str, links: tuple[str, ...], narrowed: tuple[
     """The kernels that some ops launched.
 
     Args:
-        name: of the table.
         ops: condition for these ops, ``read_only_ops AS op``.
         links: parameters of the condition.
         narrowed: its parameters that may be missing.

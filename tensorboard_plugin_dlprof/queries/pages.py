@@ -31,9 +31,7 @@ def page(
     """One page of a table.
 
     Args:
-        connection: to the database.
         table: from ``tables.table_of``.
-        scope: aggregation and domain.
         request: which rows, in which order.
         counts: keeps numbers of rows between requests. Its owner clears it when the database changes.
 

@@ -77,7 +77,6 @@ def read_rows(
     """The rows with these ids, by id; missing rows are left out.
 
     Args:
-        connection: to the database.
         select: SELECT of the id and the columns, which ends with the id expression of its condition.
         columns: key -> type, in the order of ``select``.
         values: parameters of the statement.
@@ -114,7 +113,6 @@ class RowsById(Generic[T]):
     """What is known of the rows of some tables.
 
     Args:
-        con: To the database.
         sql: By the name of a table, a SELECT of an id and of values, which ends with ``IN ({})`` for the ids.
         made: What is made of the values of a row.
         unknown: What stands for a row that there is not.

@@ -42,8 +42,6 @@ class TableQuery:
     """The SQL for one request.
 
     Args:
-        table: the table.
-        scope: aggregation and domain.
         request: which rows of the table, in which order.
 
     Raises:

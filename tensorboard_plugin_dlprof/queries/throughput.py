@@ -84,7 +84,6 @@ def throughput(connection: sqlite3.Connection, scope: Scope, given: Given | None
 
     Args:
         connection: To a database, ours or NVIDIA's.
-        scope: The aggregation.
         given: What the user says now.
 
     Raises:

@@ -147,9 +147,6 @@ def window(
     """The tracks in a window.
 
     Args:
-        con: to a database with tracks.
-        start_ns: start of the window.
-        stop_ns: end of the window.
         width: pixels that the window is drawn on.
         wanted: ids of the tracks; by default the first ``MAX_TRACKS``.
 

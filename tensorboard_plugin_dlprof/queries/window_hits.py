@@ -36,10 +36,7 @@ def hits_in(
     """The items in a window whose name contains a text.
 
     Args:
-        con: to a database with tracks.
         text: what is searched for.
-        start_ns: start of the window.
-        stop_ns: end of the window.
         width: pixels that the window is drawn on.
         wanted: ids of the tracks that are shown; by default all.
 

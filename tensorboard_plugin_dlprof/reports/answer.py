@@ -111,7 +111,6 @@ def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = (), units: Sequence[Tile
     """The key numbers of an iteration, as the Dashboard has them; none if no GPU worked.
 
     Args:
-        diagnosis: of the profile.
         rates: samples or tokens a second, where they are known.
         units: the use of matrix units.
     """

@@ -43,8 +43,6 @@ def write_html(
     """Write the page.
 
     Args:
-        connection: To the database.
-        scope: The aggregation.
         reports: Those whose tables stand at the end.
         stream: What it is written to.
         diagnosis: What the page begins with, if there is one.

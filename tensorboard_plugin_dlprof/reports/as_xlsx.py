@@ -22,7 +22,6 @@ def write_xlsx(reports: Mapping[str, Iterable[Block]], path: Path, sheet_rows: i
     Args:
         reports: The blocks of each sheet, by title. A single block has its headings in the first row; if there are
             several, each has its title above its headings, and an empty row below.
-        path: The file.
         sheet_rows: Most rows of a sheet; a longer table continues in another sheet with the same headings.
     """
     import xlsxwriter

@@ -65,8 +65,6 @@ def summary_blocks(connection: sqlite3.Connection, scope: Scope, given: Given | 
     """The five blocks of the summary report.
 
     Args:
-        connection: The database.
-        scope: The aggregation.
         given: What the user says that an iteration works on.
     """
     yield Block("System Config", (), _system(connection), about="GPU, driver, framework and versions")

@@ -34,7 +34,6 @@ def delete_request(number: int, known: list[Aggregation]) -> Request:
     """The aggregation that the body of ``./delete_aggregation`` names.
 
     Args:
-        number: Its id.
         known: The aggregations of the profile, the first one first.
 
     Raises:

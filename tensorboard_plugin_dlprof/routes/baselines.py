@@ -83,7 +83,6 @@ def likely(own: str, times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) ->
 
     Args:
         own: the id of the profile.
-        times: of the profile.
         others: of other profiles by their ids, the nearest first.
     """
     known: list[LikelyBaseline] = []

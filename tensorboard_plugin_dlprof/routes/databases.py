@@ -83,8 +83,6 @@ class Databases:
         """A hardened connection to a database for the duration of the block.
 
         Args:
-            path: The database.
-            name: Its name in messages.
             seconds: Time limit of all queries in the block.
 
         Raises:

@@ -102,7 +102,6 @@ def export(table: Table, scope: Scope, asked: ExportRequest, name: str) -> Expor
 
     Args:
         table: Whose rows it holds.
-        scope: Aggregation and domain.
         asked: Which rows, columns and kind of file.
         name: Of the profile, in the heading.
 

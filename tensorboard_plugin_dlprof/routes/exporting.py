@@ -27,7 +27,6 @@ class Exporter:
 
     Args:
         cache: Provides work folders, which are deleted even if the server is killed.
-        memory_bytes: Memory limit of each process.
     """
 
     def __init__(self, cache: Cache, memory_bytes: int) -> None:

@@ -87,7 +87,6 @@ class Questions:
     """The requests to the databases of one server.
 
     Args:
-        catalog: The profiles.
         imports: Provides the cache with the databases of sources, and the memory limit of worker processes.
         rank_jobs: Makes the jobs of many ranks.
     """
@@ -147,7 +146,6 @@ class Questions:
         """Respond from a profile's database; the response is cached until the database changes.
 
         Args:
-            request: The request.
             profile_id: The profile that it names.
             body: Queries the database.
             then: Converts the result of ``body`` to the response after the connection was given back, so that it may

@@ -57,7 +57,6 @@ def make_services(
     """Assemble the services for profiles below ``roots``.
 
     Args:
-        roots: The log directories.
         allowed: Folders outside of them into which symbolic links may lead.
         read_hints: Returns hints where profiles are, such as TensorBoard's runs.
         cache_folder: Folder of databases that are made on demand; by default the user's cache folder.

@@ -89,7 +89,6 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
 
     Args:
         borrowed: The connection, which must stay usable until the last piece was sent.
-        asked: The window.
         resources: Give back the connection; closed by the response if there is one.
     """
     start, stop = _window(asked)

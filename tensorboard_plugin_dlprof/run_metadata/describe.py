@@ -58,7 +58,6 @@ def iteration_scalars(connection: sqlite3.Connection, suffix: str = "") -> list[
     """Lines for the SCALARS tab, by iteration number.
 
     Args:
-        connection: The database.
         suffix: Appended to the tags, to distinguish the profiles of a run.
 
     Returns:

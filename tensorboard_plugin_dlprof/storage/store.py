@@ -122,9 +122,7 @@ class Store:
         """Copy an object into a new file. Returns early, without the whole object, when it is cancelled.
 
         Args:
-            wanted: From a listing.
             target: The file, in a folder of our own.
-            progress: Called with the stage and the fraction done, 0 to 1.
             most_bytes: Size from which on an object is refused.
             is_cancelled: Whether to give up.
 

@@ -29,7 +29,6 @@ def binned(start_ns: Int64s, stop_ns: Int64s, of_class: npt.NDArray[np.integer],
         start_ns: start of each item, ascending.
         stop_ns: stop of each item.
         of_class: class of each item.
-        classes: number of classes.
         edges: ascending; bin i is from ``edges[i]`` to before ``edges[i + 1]``.
 
     Returns:

@@ -80,12 +80,10 @@ def build_capture(
     """The capture of the events. Empties their tables to save memory.
 
     Args:
-        events: all events by kind.
         metadata: the members of the trace besides its events.
         path: the file, whose name may contain the host.
         rank: the one in the file's name; -1 if there is none.
         skipped: numbers of events left out so far, by reason; added to.
-        store: makes the columns.
     """
     tables, strings = events.tables, Strings(events.texts)
     base_ns, end_ns = _count_from_first(tables, skipped)

@@ -66,7 +66,6 @@ def leave_out_empty_frames(frames: Columns, ranges: Sequence[Columns], calls: Co
     Args:
         frames: calls of Python functions, from which rows are left out.
         ranges: all other host ranges.
-        calls: all API calls.
         texts: the names by number.
     """
     start_ns, end_ns, thread, name = (frames[column] for column in ("start_ns", "end_ns", "thread", "name"))

@@ -58,10 +58,6 @@ class TraceReader:
 
     Begins with reading up to the events, and determining the format of events and timestamps.
 
-    Args:
-        stream: the trace.
-        name: how messages refer to it.
-
     Raises:
         BrokenSource: there is no list of events, or it cannot be read.
         UnsafeFile: the file expands beyond its limit.

@@ -49,11 +49,7 @@ def read_events(
     """The events of a trace, read by up to ``options.workers`` processes; with one, whatever the trace.
 
     Args:
-        path: the trace.
         reader: its reader, which gets what other processes read besides events.
-        options: limits.
-        store: makes the columns.
-        progress: called with what is done.
 
     Raises:
         NeedsSequentialRead: the trace must be read by one process, from its start.

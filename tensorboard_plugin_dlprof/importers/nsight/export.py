@@ -70,9 +70,7 @@ class Export:
     """An open export. Seals the connection, which then allows only reading.
 
     Args:
-        con: from ``open_untrusted``.
         progress: called with the rows read so far; may raise to cancel.
-        store: holds long columns.
     """
 
     def __init__(self, con: UntrustedConnection, progress: Progress, store: ColumnStore) -> None:
@@ -158,7 +156,6 @@ class Export:
         """Some integer columns, and one text column, of a table in the order of its rows; nothing if there is none.
 
         Args:
-            base: the table.
             wanted: integer columns; other values in the file are converted as by SQLite's CAST.
             needed: columns that it must have.
             text: a text column; NULL and a missing column read as the empty text.

@@ -31,7 +31,6 @@ def read_info(export: Export, rank_in_name: int) -> CaptureInfo:
     """The facts in the export about tool, machine and job.
 
     Args:
-        export: the export.
         rank_in_name: for an export that does not tell its rank.
     """
     target = _facts(_properties(export, "TARGET_INFO_SYSTEM_ENV", _PROPERTIES))

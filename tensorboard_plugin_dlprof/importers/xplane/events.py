@@ -76,7 +76,6 @@ class Events:
         metadata: Keys of ``Plane.metadata``.
         start_ps: Start in picoseconds since the start of the session.
         duration_ps: Duration in picoseconds.
-        stats: The stats.
     """
 
     def __init__(
@@ -146,9 +145,6 @@ class EventReader:
     """Reads the events of lines of one plane.
 
     Args:
-        source: The file.
-        plane: The plane.
-        strings: Where texts are interned.
         wanted: Names of the stats that may be asked for, in lower case.
     """
 
@@ -186,7 +182,6 @@ class EventReader:
         """The events of a line, some tens of thousands at a time.
 
         Args:
-            line: The line.
             without_stats: Not 0 for keys of metadata of events whose stats are not wanted.
         """
         for chunk, starts, stops, base in self._source.messages(line.begin, line.end, 4):

@@ -258,7 +258,6 @@ def _inside(end: Int64s, outer: Flags, furthest: int) -> tuple[Flags, int]:
     """Which intervals, by start, lie within one of the outer ones before them, and the last end of all outer ones.
 
     Args:
-        end: Their ends.
         outer: Which of them may be around others.
         furthest: Last end of outer ones before all of them.
     """

@@ -38,7 +38,6 @@ class Source:
 
     Args:
         file: The file, open for reading.
-        name: For messages.
 
     Raises:
         BrokenSource: from every method: the file is damaged or cut short.
@@ -272,7 +271,6 @@ def decode(data: Octets, starts: Int64s, stops: Int64s, source: Source, base: in
     Args:
         data: The bytes with at least 32 bytes behind the last message.
         starts: Where each message begins in ``data``.
-        stops: Where it ends.
         source: For the message about damage.
         base: Offset of ``data`` in it.
     """
