@@ -9,8 +9,10 @@ match.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -20,11 +22,36 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass,
 from tensorboard_plugin_dlprof.classify.kernel_names import parse
 from tensorboard_plugin_dlprof.classify.kernels import classify
 from tensorboard_plugin_dlprof.counters import metrics
-from tensorboard_plugin_dlprof.counters.name_keys import name_key
 from tensorboard_plugin_dlprof.counters.ncu_csv import Dimensions, Measured, Report
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import KernelCounters, Profile
+
+_CAST: Final = re.compile(r"\((?:unsigned |signed )?[A-Za-z_][\w:]*(?: int| long)*\)(?=[-\w])")
+_SUFFIX: Final = re.compile(r"(?<![\w.])(-?\d+)(?:[uU]?[lL]{0,2})(?![\w.])")
+_TRUTH: Final = re.compile(r"\b(true|false)\b")
+
+
+@lru_cache(maxsize=16_384)
+def name_key(name: str) -> str:
+    """The name without return type, parameters, casts and spaces."""
+    text = _without_parameters(parse(name).text)
+    text = _SUFFIX.sub(r"\1", _CAST.sub("", text))
+    return _TRUTH.sub(lambda match: "1" if match[1] == "true" else "0", text).replace(" ", "")
+
+
+def _without_parameters(text: str) -> str:
+    """The text up to the first bracket that stands outside of template arguments."""
+    depth = 0
+    for place, letter in enumerate(text):
+        if letter == "<":
+            depth += 1
+        elif letter == ">":
+            depth -= text[place - 1] != "-"
+        elif letter == "(" and depth <= 0 and place:
+            return text[:place]
+    return text
+
 
 _SHOWN_LETTERS: Final = 80
 

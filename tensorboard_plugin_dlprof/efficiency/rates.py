@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, codes, summed
@@ -16,7 +17,6 @@ from tensorboard_plugin_dlprof.efficiency.kernel_facts import kernel_facts
 from tensorboard_plugin_dlprof.efficiency.measure import InstanceWork
 from tensorboard_plugin_dlprof.efficiency.op_rates import op_efficiency
 from tensorboard_plugin_dlprof.efficiency.peaks import find_peaks
-from tensorboard_plugin_dlprof.efficiency.ran_in import ran_in
 from tensorboard_plugin_dlprof.efficiency.tables import (
     DevicePeaks,
     Efficiency,
@@ -175,3 +175,28 @@ def precision_times(profile: Profile, aggregation: Aggregation, facts: KernelFac
         PrecisionTime(precisions[each // _UNITS], MatrixUnit(each % _UNITS), int(times[each]), int(kernels[each]))
         for each in np.flatnonzero(kernels).tolist()
     ]
+
+
+class Pieces(msgspec.Struct):
+    """The parts of kernels within iterations; what is outside all of them is left out."""
+
+    kernel: Int64s
+    """Index into the kernels that were asked for."""
+    iteration: Int64s
+    """Row of the candidate."""
+    share: Floats
+    """Of the kernel's duration."""
+
+
+def ran_in(start_ns: Int64s, end_ns: Int64s, candidate: IterationCandidate) -> Pieces:
+    """The kernels, divided where iterations begin and end."""
+    if candidate.source == "whole_capture":
+        return Pieces(np.arange(len(start_ns)), np.zeros(len(start_ns), np.int64), np.ones(len(start_ns)))
+    first = np.searchsorted(candidate.stop_ns, start_ns, side="right")
+    last = np.searchsorted(candidate.start_ns, end_ns, side="left") - 1
+    count = np.maximum(last - first + 1, 0)
+    kernel = np.repeat(np.arange(len(start_ns)), count)
+    iteration = np.arange(len(kernel)) + np.repeat(first - (np.cumsum(count) - count), count)
+    begin = np.maximum(start_ns[kernel], candidate.start_ns[iteration])
+    end = np.minimum(end_ns[kernel], candidate.stop_ns[iteration])
+    return Pieces(kernel, iteration, (end - begin) / np.maximum(end_ns - start_ns, 1)[kernel])

@@ -10,12 +10,12 @@ from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.columns.store import release_freed
+from tensorboard_plugin_dlprof.diagnosis.calls import LIBRARY_DOMAIN
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import OF_LAUNCHES, cleaned, without
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
-from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
+from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
-from tensorboard_plugin_dlprof.events.host_ranges import find_host_ranges
 from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
 from tensorboard_plugin_dlprof.events.idle_causes import find_causes
 from tensorboard_plugin_dlprof.events.idle_frames import find_idle_frames
@@ -27,14 +27,15 @@ from tensorboard_plugin_dlprof.events.memory_places import with_places
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
 from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTables, op_tables
 from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spans
-from tensorboard_plugin_dlprof.events.simple_mode import one_op
 from tensorboard_plugin_dlprof.events.sub_ops import find_sub_ops
-from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Capture, Int32s, WorkKind
+from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Capture, Int32s, Int64s, RangeKind, WorkKind
 from tensorboard_plugin_dlprof.events.tensor_samples import use_samples
+from tensorboard_plugin_dlprof.events.trees import inside
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
 from tensorboard_plugin_dlprof.profile.tables import (
     Coverage,
+    HostRanges,
     IdleFrames,
     IterationCandidate,
     Kernels,
@@ -239,3 +240,72 @@ def _coverage(capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, 
         migrations=len(migrations),
         migrations_ns=int(duration[migrations].sum()),
     )
+
+
+LEVELS = 3
+
+
+def find_host_ranges(capture: Capture, nesting: Nesting) -> HostRanges:
+    """Users' ranges and modules with at most two of their kind around them, by thread and start."""
+    ranges = capture.ranges
+    kind = ranges.kind[nesting.row]
+    own = (kind == RangeKind.MODULE) | (kind == RangeKind.ANNOTATION)
+    if own.any():
+        domains = [
+            text for text in distinct_values(ranges.domain).tolist() if LIBRARY_DOMAIN.match(capture.strings[text])
+        ]
+        own &= ~are_among(ranges.domain[nesting.row], domains)
+    places, levels = list[Int64s](), list[Int64s]()
+    for level in range(LEVELS):
+        if not own.any():
+            break
+        # Those with none of their kind around them; the next level is found without them.
+        outermost = np.flatnonzero(own & ~inside(own, nesting.stop))
+        places.append(outermost)
+        levels.append(np.full(len(outermost), level))
+        own = own.copy()
+        own[outermost] = False
+    place, level_of = (np.concatenate([np.zeros(0, np.int64), *each]) for each in (places, levels))
+    order = np.argsort(place, kind="stable")
+    place, level_of = place[order], level_of[order]
+    row = nesting.row[place]
+    thread = ranges.thread[row]
+    process_ids = np.array([one.process_id for one in capture.threads], np.int64)
+    thread_ids = np.array([one.thread_id for one in capture.threads], np.int64)
+    return HostRanges(
+        start_ns=nesting.start_ns[place],
+        stop_ns=nesting.end_ns[place],
+        process_id=process_ids[thread] if len(thread) else np.zeros(0, np.int64),
+        thread_id=thread_ids[thread] if len(thread) else np.zeros(0, np.int64),
+        level=level_of.astype(np.int8),
+        name=ranges.name[row],
+    )
+
+
+OP_NAME = "simple_mode_global_node_name"
+OP_TYPE = "simple_mode_global_node_op_type"
+
+
+def one_op(capture: Capture) -> tuple[Drafts, Owners, OpTables, list[IterationCandidate]]:
+    """The only instance; the owners, which are always that instance; its op; the only iteration."""
+
+    def column(value: int) -> Int64s:
+        return np.full(1, value, np.int64)
+
+    first = capture.threads[0] if capture.threads else None
+    drafts = Drafts(
+        start_ns=column(0),
+        end_ns=column(capture.info.end_ns),
+        process_id=column(first.process_id if first else 0),
+        thread_id=column(first.thread_id if first else 0),
+        key=column(0),
+        place=column(-1),
+        described_by=column(-1),
+        stack_of=column(-1),
+        keys=[OpKey(OP_NAME, OP_TYPE, "")],
+    )
+    owners = Owners(np.zeros(len(capture.calls.start_ns), np.int32), np.zeros(len(capture.work.start_ns), np.int64))
+    texts = DraftTexts(np.zeros(1, np.int32), [NOTHING], [NOTHING.data_type])
+    tables = op_tables(drafts, np.zeros(1, np.int32), texts, lambda _draft: "", capture.strings)
+    whole = IterationCandidate("whole_capture", "Whole recording", column(0), column(0), column(capture.info.end_ns))
+    return drafts, owners, tables, [whole]

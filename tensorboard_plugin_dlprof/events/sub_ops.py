@@ -7,10 +7,11 @@ kept. In a capture without device work, the innermost ops that multiply matrices
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.classify.counted_ops import COUNTED
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events import names
@@ -23,6 +24,19 @@ from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.events.trees import nearest_of
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import SubOps
+
+COUNTED: Final = frozenset({
+    "mm", "addmm", "addmm_", "bmm", "baddbmm", "baddbmm_", "mv", "addmv", "addmv_", "dot", "vdot", "_addmm_activation",
+    "_scaled_mm", "_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm_for_cpu", "mkldnn_rnn_layer",
+    "mkldnn_rnn_layer_backward", "convolution", "_convolution", "convolution_backward",
+    "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward",
+    "_scaled_dot_product_efficient_attention", "_scaled_dot_product_efficient_attention_backward",
+    "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward",
+    "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward",
+})  # fmt: skip
+"""Bare names. ``efficiency`` has a formula for each. If one op is inside another, such as ``_convolution`` in
+``convolution``, the inner one is counted."""
+
 
 _HALF = Expression(r"(?:cudnn|miopen)_convolution(?:_transpose)?_backward_(?:input|weight)\Z")
 """The two halves of a backward convolution, which PyTorch before 1.11 ran as separate ops. An argument of each is the

@@ -1,7 +1,7 @@
 """The iterations of one aggregation as bars of a chart: sums of neighbouring ones where there are too many to draw.
 
 Aggregated iterations, iterations before them, and iterations after them are never in the same sum. Of very many
-iterations, the import stores sums over blocks of them (``database.iteration_blocks``), which are added up.
+iterations, the import stores sums over blocks of them (``database.extension_rows``), which are added up.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tensorboard_plugin_dlprof.classify import accumulator, architecture, precision
+from tensorboard_plugin_dlprof.classify import architecture, kernels, precision
 from tensorboard_plugin_dlprof.classify.kernel_names import parse
 from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -19,9 +19,9 @@ from tests.classify.test_kernels import CORPUS
 
 def expressions() -> Iterator[Expression]:
     """Every expression of the modules that decode names."""
-    for module in (accumulator, architecture, precision):
+    for module in (architecture, kernels, precision):
         yield from (value for value in vars(module).values() if isinstance(value, Expression))
-    yield from (expression for expression, _ in accumulator._PATTERNS)
+    yield from (expression for expression, _ in kernels._ACCUMULATORS)
     yield from (expression for _, expression in (*precision._TYPE_PATTERNS, *precision._CK_TYPES))
 
 

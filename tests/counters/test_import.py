@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
-from tensorboard_plugin_dlprof.counters.name_keys import name_key
+from tensorboard_plugin_dlprof.counters.matching import name_key
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tests.counters.reports import Launch, details_page, raw_page
 

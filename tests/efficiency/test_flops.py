@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
-from tensorboard_plugin_dlprof.classify.counted_ops import COUNTED
 from tensorboard_plugin_dlprof.efficiency import attention, convolutions
 from tensorboard_plugin_dlprof.efficiency.calls import parse_call
 from tensorboard_plugin_dlprof.efficiency.convolutions import Outputs, learn
@@ -22,6 +21,7 @@ from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.efficiency.work import Work
 from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.sub_ops import COUNTED
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tests.running.programs import torch_python

@@ -9,8 +9,8 @@ from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.efficiency.causes import Facts, cause
 from tensorboard_plugin_dlprof.efficiency.measure import measure
+from tensorboard_plugin_dlprof.efficiency.op_rates import roofs
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
-from tensorboard_plugin_dlprof.efficiency.roofs import roofs
 from tensorboard_plugin_dlprof.efficiency.tables import Bound, Cause, OpEfficiency
 from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work
 from tensorboard_plugin_dlprof.profile.tables import Profile

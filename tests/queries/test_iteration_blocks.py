@@ -12,7 +12,7 @@ import pytest
 from benchmarks.tiled_profile import tile_profile
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.database.iteration_blocks import MANY_ITERATIONS
+from tensorboard_plugin_dlprof.database.extension_rows import MANY_ITERATIONS
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source

@@ -169,7 +169,7 @@ CREATE TABLE ext_device_times (
     PRIMARY KEY (aggr_id, domain_id, device_id)
 ) WITHOUT ROWID;
 
--- Sums over blocks of neighbouring iterations, if there are many (database/iteration_blocks.py).
+-- Sums over blocks of neighbouring iterations, if there are many (database/extension_rows.py).
 CREATE TABLE ext_iteration_blocks (
     aggr_id          INTEGER NOT NULL,  -- aggregations.id
     position         INTEGER NOT NULL,  -- from 0, in order of the numbers
