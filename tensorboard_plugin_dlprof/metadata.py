@@ -12,7 +12,7 @@ VERSION = "0.1.0"
 DLPROF_VERSION = "1.8.0"
 """Version of DLProf's database layout that we read natively and write."""
 
-EXTENSION_VERSION = 78
+EXTENSION_VERSION = 79
 """Version of our own ``ext_*`` tables. A database of another version may be all that is left of a profile, so its
 DLProf tables are still read, and the page says so. ``dlprof import`` and caches replace it if its source exists."""
 
@@ -23,7 +23,7 @@ CLASSIFICATION_VERSION = 30
 DATABASE_SUFFIX = ".dlprof_dldb.sqlite"
 """The name of a source's database is its stem and this suffix."""
 
-JOB_VERSION = 33
+JOB_VERSION = 34
 """Version of the tables in a job's database, and of the rules behind them. Older ones are made anew."""
 
 RANK_SUFFIX = ".dlprof_rank.sqlite"

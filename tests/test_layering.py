@@ -56,7 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         ),
     },
     "queries": {"classify", "diagnosis", "events", "memory", "timeline"},
-    "ranks": {"aggregation", "database", "diagnosis", "events", "opening", "profile", "queries"},
+    "ranks": {"aggregation", "classify", "database", "diagnosis", "events", "opening", "profile", "queries"},
     "comparing": {"classify", "diagnosis", "opening", "queries"},
     "pipeline": PIPELINE_PARTS
     | {"analysis", "classify", "counters", "diagnosis", "memory", "opening", "ranks", "throughput", "timeline"},

@@ -58,8 +58,8 @@ class RankJob:
         """A measure in nanoseconds: a row per rank, a column per iteration.
 
         Args:
-            measure: duration, compute, exposed_transfer, exposed_wait, exposed_unmatched, copy, idle, data_loader or
-                queued (both of idle), overlapped, own_delay, or cost.
+            measure: duration, compute, exposed_transfer, exposed_wait, exposed_unmatched, copy, idle, overlapped,
+                own_delay, cost, or a part of compute or idle as ``ranks`` names it: compute_tensor, launching, ...
 
         Raises:
             BadRequest: There is no such measure.

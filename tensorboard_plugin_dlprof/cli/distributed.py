@@ -38,7 +38,7 @@ _KINDS: dict[str, Sequence[Kind]] = dict.fromkeys(
 _CSV = (
     *("rank", "host", "gpu_name", "coordinates", "window_ns", "compute_ns", "exposed_communication_ns"),
     *("exposed_transfer_ns", "exposed_wait_ns", "exposed_unmatched_ns", "exposed_copy_ns", "idle_ns", "overlapped_ns"),
-    *("data_loader_ns", "queued_ns", "own_delay_ns", "last", "clock_offset_ns"),
+    *("own_delay_ns", "last", "clock_offset_ns"),
 )
 
 
@@ -142,13 +142,16 @@ def _jobs(named: Sequence[Path], keeps: bool, rank_expression: str, workers: int
 
 
 def _write_csv(items: Sequence[Mapping[str, Any]]) -> None:
+    from tensorboard_plugin_dlprof.queries.job import DIVIDED
+
+    columns = (*_CSV, *(f"{part}_ns" for part in DIVIDED))
     writer = csv.writer(sys.stdout, lineterminator="\n")
     jobs = ("job",) if len(items) > 1 else ()
-    writer.writerow([*jobs, *_CSV])
+    writer.writerow([*jobs, *columns])
     for each in items:
         for row in each["ranks"]:
             first = [each["job"]] if jobs else []
-            writer.writerow(first + ["" if row[name] is None else row[name] for name in _CSV])
+            writer.writerow(first + ["" if row[name] is None else row[name] for name in columns])
 
 
 def _text(answer: Mapping[str, Any], top: int) -> str:

@@ -32,7 +32,8 @@ class Collective(enum.IntEnum):
 class Parts(msgspec.Struct, frozen=True):
     """How the time of windows is spent: one row per window.
 
-    ``compute_ns + exposed_communication_ns + exposed_copy_ns + idle_ns`` is the length of the window, exactly.
+    ``compute_ns + exposed_communication_ns + exposed_copy_ns + idle_ns`` is the length of the window, exactly. The
+    diagnosis's parts (``diagnosis.parts.Part``) of compute and of idle time add up to these.
     """
 
     start_ns: Int64s
@@ -44,12 +45,20 @@ class Parts(msgspec.Struct, frozen=True):
     exposed_copy_ns: Int64s
     """While a copy or set runs, and no kernel."""
     idle_ns: Int64s
-    data_loader_ns: Int64s
-    """Of the idle time, while the host waited for the data loader, as the diagnosis says."""
-    queued_ns: Int64s
-    """Of the idle time, while launched work waited, as the diagnosis says."""
     communication_ns: Int64s
     """While a communication kernel runs, whatever else does."""
+    compute_tensor_ns: Int64s
+    compute_other_ns: Int64s
+    compute_unknown_ns: Int64s
+    data_loader_ns: Int64s
+    queued_ns: Int64s
+    blocked_ns: Int64s
+    launching_ns: Int64s
+    host_op_ns: Int64s
+    host_code_ns: Int64s
+    io_ns: Int64s
+    launch_unknown_ns: Int64s
+    unrecorded_ns: Int64s
 
 
 class CommunicationRows(msgspec.Struct, frozen=True):

@@ -16,17 +16,24 @@ from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 UNKNOWN_CELL = 0xFFFF_FFFF
 """In packed matrices: the rank lacks the iteration, or the number is unknown."""
 
+DIVIDED = (
+    *("compute_tensor", "compute_other", "compute_unknown", "data_loader", "queued", "blocked", "launching", "host_op"),
+    *("host_code", "io", "launch_unknown", "unrecorded"),
+)
+"""The parts of compute and of idle time, as the diagnosis calls them."""
+
 MEASURES = (
     *("duration", "compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle", "overlapped"),
-    *("data_loader", "queued", "own_delay", "cost"),
+    *("own_delay", "cost", *DIVIDED),
 )
+"""Those of ``job_matrix``."""
 
 MOST_ROWS, MOST_COLUMNS = 1_024, 512
 """Cells of a heat map; of larger jobs, the largest of several neighbours is shown."""
 
 _PARTS = (
     *("compute_ns", "exposed_communication_ns", "exposed_transfer_ns", "exposed_wait_ns", "exposed_unmatched_ns"),
-    *("exposed_copy_ns", "idle_ns", "data_loader_ns", "queued_ns", "own_delay_ns"),
+    *("exposed_copy_ns", "idle_ns", *(f"{part}_ns" for part in DIVIDED), "own_delay_ns"),
 )
 _RANK = (
     *("rank", "database", "name", "process_index", "host", "device_id", "gpu_name", "coordinates", "island"),
@@ -47,11 +54,10 @@ _OF_ITERATION = {
     "exposed_unmatched_ns": "exposed_unmatched",
     "exposed_copy_ns": "copy",
     "idle_ns": "idle",
-    "data_loader_ns": "data_loader",
-    "queued_ns": "queued",
     "own_delay_ns": "own_delay",
     "window_ns": "duration",
     "overlapped_ns": "overlapped",
+    **{f"{part}_ns": part for part in DIVIDED},
 }
 
 

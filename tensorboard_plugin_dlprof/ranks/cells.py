@@ -9,18 +9,11 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.queries.job import DIVIDED, MEASURES, UNKNOWN_CELL
 from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
 from tensorboard_plugin_dlprof.ranks.own_delay import Delays
 from tensorboard_plugin_dlprof.ranks.waiting import Exposed
-
-MEASURES = (
-    *("duration", "compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle", "overlapped"),
-    *("data_loader", "queued", "own_delay", "cost"),
-)
-"""The measures of ``job_matrix``."""
-
-UNKNOWN_CELL = 0xFFFF_FFFF
 
 
 class Cells(msgspec.Struct, frozen=True):
@@ -46,9 +39,8 @@ def cells_of(job: Job, exposed: Sequence[Exposed]) -> Cells:
             "exposed_unmatched": of.unmatched_ns[whole:],
             "copy": parts.exposed_copy_ns,
             "idle": parts.idle_ns,
-            "data_loader": parts.data_loader_ns,
-            "queued": parts.queued_ns,
             "overlapped": parts.communication_ns - parts.exposed_communication_ns,
+            **{part: getattr(parts, f"{part}_ns") for part in DIVIDED},
         }
         for measure, values in delays_of.items():
             cells[measure][row, at] = values

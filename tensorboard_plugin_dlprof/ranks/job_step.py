@@ -22,9 +22,9 @@ from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import JOB_SUFFIX, JOB_VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.job import MEASURES
 from tensorboard_plugin_dlprof.ranks.answer import answer_of
 from tensorboard_plugin_dlprof.ranks.cells import (
-    MEASURES,
     cells_of,
     fraction,
     iteration_rows,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
+from tensorboard_plugin_dlprof.queries.job import DIVIDED
 from tensorboard_plugin_dlprof.ranks.clocks import Clocks
 from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
@@ -55,9 +56,9 @@ def rank_rows(
             "last": int(last[place]),
             "own_delay_ns": int(own[place]) if has_waits else None,
         }
-        names = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns", "data_loader_ns", "queued_ns")
+        names = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
         known = bool(whole["start_ns"])
-        row |= {name: whole[name][0] if known else None for name in names}
+        row |= {name: whole[name][0] if known else None for name in (*names, *(f"{part}_ns" for part in DIVIDED))}
         row["window_ns"] = whole["stop_ns"][0] - whole["start_ns"][0] if known else None
         row["overlapped_ns"] = whole["communication_ns"][0] - whole["exposed_communication_ns"][0] if known else None
         row["exposed_transfer_ns"] = int(parts.transfer_ns[0]) if known and has_waits else None

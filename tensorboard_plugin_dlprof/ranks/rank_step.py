@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import (
     union,
     union_of,
 )
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity
@@ -53,6 +54,13 @@ _PRODUCT_MARKS = ("gemm", "matmul")
 _PRIMES = np.array([73_856_093, 19_349_663, 83_492_791], np.int64)
 _MASK = (1 << 32) - 1
 
+_IDLE = (
+    *(Part.DATA_LOADER, Part.QUEUED, Part.BLOCKED, Part.LAUNCHING, Part.HOST_OP, Part.HOST_CODE, Part.IO),
+    Part.LAUNCH_UNKNOWN,
+)
+"""The parts of idle time, by precedence where GPUs of one process wait for different ones; what is left is
+``UNRECORDED``."""
+
 _UNRECORDED = ("graph", "unexplained")
 """Details of waiting in a queue for which nothing recorded is the reason."""
 
@@ -87,8 +95,14 @@ def _of_process(capture: Capture, profile: Profile, process: int, rows: Int64s, 
     communication = union_of([(start, end, communicates)])
     memory = union_of([(start, end, copies)])
     used = distinct_values(work.device[rows]).tolist()
-    waits = [_waits(profile.activity, used, part) for part in (Part.DATA_LOADER, Part.QUEUED)]
-    cover = _Cover(compute, communication, memory, *waits)
+    cover = _Cover(
+        compute,
+        communication,
+        memory,
+        tensor=_kernels(profile, used, MatrixUnit.YES),
+        other=_kernels(profile, used, MatrixUnit.NO),
+        idle={part: _waits(profile.activity, used, part) for part in _IDLE},
+    )
     candidate = profile.iterations[0]
     devices, device = numbered(work.device[rows][kernels])
     most = int(devices[np.bincount(device).argmax()]) if len(devices) else -1
@@ -143,8 +157,9 @@ class _Cover:
         compute: Intervals,
         communication: Intervals,
         memory: Intervals,
-        data_loader: Intervals,
-        queued: Intervals,
+        tensor: Intervals,
+        other: Intervals,
+        idle: Mapping[Part, Intervals],
     ) -> None:
         self.compute = compute
         self.communication = communication
@@ -153,9 +168,14 @@ class _Cover:
         self.kernels = _joined(compute, communication)
         self.copies = subtract(memory, self.kernels)
         self.busy = _joined(self.kernels, memory)
+        self.tensor = intersect(tensor, compute)
+        self.other = subtract(intersect(other, compute), tensor)
         # One GPU of several may wait while another works.
-        self.data_loader = subtract(data_loader, self.busy)
-        self.queued = subtract(subtract(queued, self.busy), self.data_loader)
+        self.idle: dict[Part, Intervals] = {}
+        taken = union_of([])
+        for part in _IDLE:
+            self.idle[part] = subtract(subtract(idle[part], self.busy), taken)
+            taken = _joined(taken, self.idle[part])
 
     def extent(self) -> tuple[Int64s, Int64s]:
         """Start and stop of the time from the first to the last GPU work, as columns of one row, or none."""
@@ -165,16 +185,22 @@ class _Cover:
         """The parts of each window."""
         compute, exposed = covered(self.compute, start, stop), covered(self.exposed, start, stop)
         copies = covered(self.copies, start, stop)
+        idle = (stop - start) - compute - exposed - copies
+        causes = {part: covered(times, start, stop) for part, times in self.idle.items()}
+        tensor, other = covered(self.tensor, start, stop), covered(self.other, start, stop)
         return Parts(
             start_ns=start.astype(np.int64),
             stop_ns=stop.astype(np.int64),
             compute_ns=compute,
             exposed_communication_ns=exposed,
             exposed_copy_ns=copies,
-            idle_ns=(stop - start) - compute - exposed - copies,
-            data_loader_ns=covered(self.data_loader, start, stop),
-            queued_ns=covered(self.queued, start, stop),
+            idle_ns=idle,
             communication_ns=covered(self.communication, start, stop),
+            compute_tensor_ns=tensor,
+            compute_other_ns=other,
+            compute_unknown_ns=compute - tensor - other,
+            **{f"{part.label}_ns": times for part, times in causes.items()},
+            unrecorded_ns=idle - sum(causes.values()),
         )
 
 
@@ -248,6 +274,14 @@ def _waits(activity: Activity, devices: Sequence[int], part: Part, details: Sequ
     )
     return union_of(
         [(each.start_ns, each.stop_ns, waits[each.cause]) for each in activity.devices if each.device in devices]
+    )
+
+
+def _kernels(profile: Profile, devices: Sequence[int], unit: MatrixUnit) -> Intervals:
+    """When kernels run on these GPUs that use matrix units, or do not, or may."""
+    kernels = profile.kernels
+    return union_of(
+        [(kernels.start_ns, kernels.end_ns, (kernels.matrix_unit == unit) & are_among(kernels.device, devices))]
     )
 
 

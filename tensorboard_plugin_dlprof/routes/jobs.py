@@ -205,8 +205,18 @@ class RankColumns(TypedDict):
     exposed_unmatched_ns: list[int | None]
     exposed_copy_ns: list[int | None]
     idle_ns: list[int | None]
+    compute_tensor_ns: list[int | None]
+    compute_other_ns: list[int | None]
+    compute_unknown_ns: list[int | None]
     data_loader_ns: list[int | None]
     queued_ns: list[int | None]
+    blocked_ns: list[int | None]
+    launching_ns: list[int | None]
+    host_op_ns: list[int | None]
+    host_code_ns: list[int | None]
+    io_ns: list[int | None]
+    launch_unknown_ns: list[int | None]
+    unrecorded_ns: list[int | None]
     own_delay_ns: list[int | None]
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import tensorboard_plugin_dlprof as dlprof
 from tensorboard_plugin_dlprof.database.job_rows import opened_job
-from tensorboard_plugin_dlprof.queries.job import rank_columns
+from tensorboard_plugin_dlprof.queries.job import DIVIDED, iterations, rank_columns, ranks
+from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.ranks.jobs import import_into, made_in, rows
 from tests.shared_data import shared_data
 
@@ -59,3 +61,32 @@ def test_a_real_job_has_the_numbers_of_its_raw_files(name: str, tmp_path: Path) 
     assert len(rows(made, "SELECT 1 FROM job_collectives")) == across["matched"] - sum(
         across["not_synchronising"].values()
     )
+
+
+@pytest.mark.parametrize("name", ["", "v100_dlrm_8ranks", "v100_megatron_tp2"])
+def test_a_rank_is_divided_as_its_own_pages_divide_it(name: str, tmp_path: Path) -> None:
+    """Each part of each of its iterations is that of ``dlprof diagnose``, and all of them add up."""
+    if name:
+        sources = sorted(shared_data().glob(JOBS[name]))
+        if not sources:
+            pytest.skip("the recorded job is not at hand")
+        import_into(tmp_path / "job", sources)
+    else:
+        write_job(Plan(tensor=2, data=2, straggler=1), tmp_path)
+        import_into(tmp_path, sorted(tmp_path.rglob("*.gz")), tmp_path)
+    made = made_in(tmp_path / "job" if name else tmp_path)
+    with opened_job(made.database) as connection:
+        by_iteration = {row["iteration"]: ranks(connection, (row["iteration"],) * 2) for row in iterations(connection)}
+    compared = 0
+    for place, database in enumerate(row["database"] for row in next(iter(by_iteration.values()))):
+        diagnosed = dlprof.open(made.database.parent / database).diagnosis()["iterations"]
+        for one, of_ranks in zip(diagnosed, by_iteration.values(), strict=True):
+            row, (device,) = of_ranks[place], one["devices"].values()
+            parts = {f"{part}_ns": time for part, time in device["parts"].items()}
+            assert {part: row[part] for part in parts.keys() & row.keys()} == {
+                part: time for part, time in parts.items() if part in row
+            }
+            assert sum(row[f"{part}_ns"] for part in DIVIDED) == row["compute_ns"] + row["idle_ns"]
+            assert row["compute_ns"] == sum(row[f"compute_{kind}_ns"] for kind in ("tensor", "other", "unknown"))
+            compared += 1
+    assert compared >= len(by_iteration)

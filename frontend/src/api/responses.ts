@@ -1602,8 +1602,18 @@ export interface RankColumns {
   exposed_unmatched_ns: (number | null)[];
   exposed_copy_ns: (number | null)[];
   idle_ns: (number | null)[];
+  compute_tensor_ns: (number | null)[];
+  compute_other_ns: (number | null)[];
+  compute_unknown_ns: (number | null)[];
   data_loader_ns: (number | null)[];
   queued_ns: (number | null)[];
+  blocked_ns: (number | null)[];
+  launching_ns: (number | null)[];
+  host_op_ns: (number | null)[];
+  host_code_ns: (number | null)[];
+  io_ns: (number | null)[];
+  launch_unknown_ns: (number | null)[];
+  unrecorded_ns: (number | null)[];
   own_delay_ns: (number | null)[];
 }
 

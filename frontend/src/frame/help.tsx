@@ -6,7 +6,7 @@ import { ViewLink } from "../components/view_link";
 import { CONFIDENCE } from "../model/findings";
 import { CATEGORIES } from "../model/memory_categories";
 import { partKinds } from "../model/parts";
-import { PARTS } from "../model/ranks";
+import { EXPOSED } from "../model/ranks";
 import { REST } from "../model/step";
 import { PAGES, toPage } from "./pages";
 import { useUrl } from "./url";
@@ -193,13 +193,11 @@ interface Entry {
   about: string;
 }
 
-/** What bars of time consist of, in the words of their legends; `OF_RANKS` where a job tells communication apart. */
+/** What bars of time consist of, in the words of their legends; `EXPOSED` where a job tells communication apart. */
 const TIMES: readonly Entry[] = [
   ...partKinds("Tensor Core"),
   { ...REST, about: "Parts that are too short to be seen in the bar, together." },
 ];
-
-const OF_RANKS: readonly Entry[] = PARTS.map((part) => ({ ...part, colour: `var(--rank-${part.key})` }));
 
 const MEMORY: readonly Entry[] = Object.entries(CATEGORIES).map(([label, [colour, about]]) => ({
   label,
@@ -220,21 +218,13 @@ const Legend = ({ entries }: { entries: readonly Entry[] }) => (
   </dl>
 );
 
-/** Those of the page first. */
-function TimeLegend({ open, ranks }: { open: Part | undefined; ranks: boolean }) {
-  const across = (
-    <>
-      <h4>Across ranks</h4>
-      <Legend entries={OF_RANKS} />
-    </>
-  );
+function TimeLegend({ open }: { open: Part | undefined }) {
   return (
     <Section part="parts" open={open}>
       <p>What bars of time consist of: what the GPU did at each moment, or why it was idle.</p>
-      {ranks && across}
-      {ranks && <h4>Of one GPU</h4>}
       <Legend entries={TIMES} />
-      {!ranks && across}
+      <h4>Communication, exposed, in a job of several ranks</h4>
+      <Legend entries={EXPOSED} />
     </Section>
   );
 }
@@ -264,8 +254,8 @@ export function Help({ version }: { version: string }) {
         ))}
         <p>Tab goes from panel to panel, arrow keys walk in one, Enter opens; see Keyboard.</p>
       </Section>
-      {open === "memory" ? <MemoryLegend open={open} /> : <TimeLegend open={open} ranks={page?.id === "gpus"} />}
-      {open === "memory" ? <TimeLegend open={open} ranks={page?.id === "gpus"} /> : <MemoryLegend open={open} />}
+      {open === "memory" ? <MemoryLegend open={open} /> : <TimeLegend open={open} />}
+      {open === "memory" ? <TimeLegend open={open} /> : <MemoryLegend open={open} />}
       <Section part="guide" open={open}>
         <Terms
           rows={PAGES.filter(({ id }) => id !== page?.id).map(({ id }) => [<ToPage key={id} id={id} />, ABOUT[id]])}

@@ -120,7 +120,8 @@ export const COMPUTE: readonly DiagnosedPart[] = ["compute_tensor", "compute_oth
 export const computeOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
   COMPUTE.reduce((sum, key) => sum + (parts[key] ?? 0), 0);
 
-const kernelsOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
+/** While any kernel ran, also one that only communicates. */
+export const kernelsOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
   computeOf(parts) + (parts.communication ?? 0);
 
 const busyOf = (parts: Partial<Record<DiagnosedPart, number>>): number => kernelsOf(parts) + (parts.copy ?? 0);

@@ -13,8 +13,10 @@ import {
   labelsOf,
   largestOf,
   linesOf,
+  barsOf,
+  besideLargest,
+  kindsIn,
   membersCsv,
-  partsOf,
   rowsShown,
   scaleOf,
   sortedRows,
@@ -36,6 +38,9 @@ const job = {
     host: ["b10", "b9", "b9"],
     window_ns: [200, 200, null],
     compute_ns: [120, 100, null],
+    compute_tensor_ns: [100, 90, null],
+    compute_other_ns: [20, 10, null],
+    compute_unknown_ns: [0, 0, null],
     exposed_communication_ns: [60, 80, null],
     exposed_transfer_ns: [20, 20, null],
     exposed_wait_ns: [30, 60, null],
@@ -43,6 +48,13 @@ const job = {
     idle_ns: [12, 12, null],
     data_loader_ns: [6, 0, null],
     queued_ns: [2, 0, null],
+    launching_ns: [4, 12, null],
+    ...Object.fromEntries(
+      ["blocked", "host_op", "host_code", "io", "launch_unknown", "unrecorded"].map((part) => [
+        `${part}_ns`,
+        [0, 0, null],
+      ]),
+    ),
     own_delay_ns: [1, 9, null],
   },
 } as unknown as RankJob;
@@ -113,10 +125,48 @@ test("the exposed communication of a rank is told apart where the job knows it o
   expect(exposedOf(own, [3, 4], 50)).toBeNull();
 });
 
-test("the parts of a rank add up to its mean iteration; a rank without GPU work has none", () => {
-  expect(partsOf(job, 0)).toEqual([60, 10, 15, 5, 4, 3, 1, 2]);
-  expect(partsOf(job, 0)?.reduce((sum, ns) => sum + ns, 0)).toBe(100);
-  expect(partsOf(job, 2)).toBeNull();
+test("the bars of ranks are divided as that of one GPU, communication told apart; a rank without GPU work has none", () => {
+  const bars = barsOf(job, [0, 1, 2], "Tensor Core");
+  expect(bars.map((bar) => bar?.map(({ label, ns }) => [label, ns]) ?? null)).toEqual([
+    [
+      ["Tensor Cores", 50],
+      ["Other kernels", 10],
+      ["Transfer", 10],
+      ["Waiting", 15],
+      ["Unmatched", 5],
+      ["Copies, exposed", 4],
+      ["Data loader", 3],
+      ["Launching", 2],
+      ["Queued", 1],
+    ],
+    [
+      ["Tensor Cores", 45],
+      ["Other kernels", 5],
+      ["Transfer", 10],
+      ["Waiting", 30],
+      ["Copies, exposed", 4],
+      ["Launching", 6],
+    ],
+    null,
+  ]);
+  expect(bars[0]?.reduce((sum, { ns }) => sum + ns, 0)).toBe(100);
+  expect(kindsIn(bars, "Tensor Core").map(({ label }) => label)).toEqual([
+    "Tensor Cores",
+    "Other kernels",
+    "Transfer",
+    "Waiting",
+    "Unmatched",
+    "Copies, exposed",
+    "Data loader",
+    "Launching",
+    "Queued",
+  ]);
+});
+
+test("what is noise beside the largest is only told to be less, and nothing is 0", () => {
+  expect(besideLargest(100, 1_200_000)).toEqual({ text: "<0.012", isNoise: true });
+  expect(besideLargest(0, 1_200_000)).toEqual({ text: "0", isNoise: true });
+  expect(besideLargest(1_200_000, 1_200_000)).toEqual({ text: "1.20", isNoise: false });
 });
 
 test("of a large job only those bars are drawn that differ most", () => {

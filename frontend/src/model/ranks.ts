@@ -1,8 +1,11 @@
 /** What the page of a job draws: the order of its rows, cells and their shades, parts of each rank's time. */
-import type { JobCells, JobCollectiveDetail, JobCollectiveStats, RankJob } from "../api/types";
+import type { DiagnosedPart, JobCells, JobCollectiveDetail, JobCollectiveStats, RankJob } from "../api/types";
 import { formatRanges } from "../format/number";
 import { columnUnit } from "../format/time";
 import { inUnit, withUnit } from "../format/unit";
+import { partKinds } from "./parts";
+import { colourOf } from "./resources";
+import { comparedSegments, type BarSegment } from "./step";
 
 export const MEASURES = [
   [
@@ -173,18 +176,16 @@ export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: num
 /** Of the largest: less is noise beside it, and is not told by three digits. */
 const LEAST_TOLD = 0.01;
 
-/** What stands for noise beside the largest, which is nothing, too. */
-export const NOISE = "·";
-
-/** A time in the unit of the largest of its picture; of what is noise beside that `NOISE`. */
+/** A time in the unit of the largest of its picture; what is noise beside that is only told to be less: `<0.012`. */
 export function besideLargest(ns: number, largest: number): { text: string; isNoise: boolean } {
   const isNoise = ns < LEAST_TOLD * largest;
-  return { text: isNoise ? NOISE : inUnit(ns, columnUnit(largest)), isNoise };
+  const unit = columnUnit(largest);
+  return { text: isNoise && ns > 0 ? `<${inUnit(LEAST_TOLD * largest, unit)}` : inUnit(ns, unit), isNoise };
 }
 
-/** What `NOISE` is of a picture with this largest time: `· below 0.012 ms`. */
+/** What cells of a picture with this largest time are that have no number: `no number: below 0.012 ms`. */
 export const noiseBelow = (largest: number): string =>
-  `${NOISE} below ${withUnit(LEAST_TOLD * largest, columnUnit(largest))}`;
+  `no number: below ${withUnit(LEAST_TOLD * largest, columnUnit(largest))}`;
 
 /** The rows that one of the lines of a picture shows, where there are more rows than lines. */
 export const linesOf = (rows: readonly number[], line: number, lines: number): readonly number[] =>
@@ -203,22 +204,38 @@ export function largestOf(values: Float64Array, rows: readonly number[], column:
   return largest;
 }
 
-export interface RankPart {
-  key: "compute" | "transfer" | "wait" | "unmatched" | "copy" | "loader" | "queued" | "idle";
-  label: string;
-  about: string;
-}
+/** What communication was that no compute hid; a rank's own page alone calls it all communication. */
+export const EXPOSED = [
+  {
+    key: "transfer",
+    label: "Transfer",
+    colour: "var(--rank-transfer)",
+    about: "Data moves between GPUs, and nothing is computed.",
+  },
+  {
+    key: "wait",
+    label: "Waiting",
+    // As it is called elsewhere, so that the text on it is read.
+    colour: colourOf("communication"),
+    about: "In a collective, for ranks that come later, and nothing is computed.",
+  },
+  {
+    key: "unmatched",
+    label: "Unmatched",
+    colour: "var(--rank-unmatched)",
+    about: "Communication of which nothing more is known.",
+  },
+] as const;
 
-export const PARTS: readonly RankPart[] = [
-  { key: "compute", label: "Compute", about: "At least one kernel computes, be it one that communicates meanwhile." },
-  { key: "transfer", label: "Transfer", about: "Data moves between GPUs, and nothing is computed." },
-  { key: "wait", label: "Waiting", about: "In a collective, for ranks that come later, and nothing is computed." },
-  { key: "unmatched", label: "Unmatched", about: "Communication of which nothing more is known." },
-  { key: "copy", label: "Copies", about: "Copies and memsets, and no kernel." },
-  { key: "loader", label: "Data loader", about: "The GPU does nothing: its host waits for the data loader." },
-  { key: "queued", label: "Queued", about: "The GPU does nothing, although work was launched." },
-  { key: "idle", label: "Other idle", about: "The GPU does nothing for another reason." },
-];
+type Exposed = Record<(typeof EXPOSED)[number]["key"], number>;
+
+/** The segments of a bar with communication told apart. */
+const toldApart = (segments: readonly BarSegment[], exposed: Exposed): BarSegment[] =>
+  segments.flatMap((segment) =>
+    segment.key === "communication"
+      ? EXPOSED.flatMap((part) => (exposed[part.key] > 0 ? [{ ...segment, ...part, ns: exposed[part.key] }] : []))
+      : [segment],
+  );
 
 /** Behind how many iterations numbers are of: which others are of the warm-up; empty without any. */
 export const warmUpLeftOut = (numbers: readonly number[], before = ", "): string =>
@@ -234,25 +251,47 @@ export function meanOf({ ranks }: RankJob, row: number, time: Time): number | nu
   return ns === null ? null : Math.round(ns / Math.max(ranks.iterations[row] ?? 0, 1));
 }
 
-/** The parts of a rank's mean iteration in ns, in the order of `PARTS`; null if it did no GPU work. */
-export function partsOf(job: RankJob, row: number): number[] | null {
-  const compute = meanOf(job, row, "compute_ns");
-  if (compute === null) return null;
-  const exposed = meanOf(job, row, "exposed_communication_ns") ?? 0;
-  const transfer = meanOf(job, row, "exposed_transfer_ns") ?? 0;
-  const wait = meanOf(job, row, "exposed_wait_ns") ?? 0;
-  const loader = meanOf(job, row, "data_loader_ns") ?? 0;
-  const queued = meanOf(job, row, "queued_ns") ?? 0;
-  return [
-    compute,
-    transfer,
-    wait,
-    Math.max(exposed - transfer - wait, 0),
-    meanOf(job, row, "exposed_copy_ns") ?? 0,
-    loader,
-    queued,
-    Math.max((meanOf(job, row, "idle_ns") ?? 0) - loader - queued, 0),
-  ];
+/** The exposed communication of a rank's mean iteration, by what it was. */
+function exposedIn(job: RankJob, row: number): Exposed {
+  const [transfer, wait] = [meanOf(job, row, "exposed_transfer_ns") ?? 0, meanOf(job, row, "exposed_wait_ns") ?? 0];
+  const all = meanOf(job, row, "exposed_communication_ns") ?? 0;
+  return { transfer, wait, unmatched: Math.max(all - transfer - wait, 0) };
+}
+
+/** The mean iteration of each rank as segments that add up, divided as that of one GPU; null of one that did no GPU work. */
+export function barsOf(job: RankJob, rows: readonly number[], unit: string): (BarSegment[] | null)[] {
+  const partOf = (row: number, part: DiagnosedPart): number =>
+    part === "communication"
+      ? (meanOf(job, row, "exposed_communication_ns") ?? 0)
+      : (meanOf(job, row, part === "copy" ? "exposed_copy_ns" : `${part}_ns`) ?? 0);
+  const bars = comparedSegments(
+    rows.map((row) => ({
+      wall_ns: meanOf(job, row, "window_ns") ?? 0,
+      parts: Object.fromEntries(partKinds(unit).map(({ key }) => [key, partOf(row, key)])),
+    })),
+    unit,
+  );
+  return rows.map((row, at) =>
+    meanOf(job, row, "compute_ns") === null ? null : toldApart(bars[at] ?? [], exposedIn(job, row)),
+  );
+}
+
+/** The segments of a rank's own bar with communication told apart, where the job knows it of the iterations `numbers`. */
+export function withWaiting(segments: readonly BarSegment[], job: RankJob, numbers: readonly number[]): BarSegment[] {
+  const whole = segments.find(({ key }) => key === "communication")?.ns ?? 0;
+  const exposed = exposedOf(job, numbers, whole);
+  return exposed === null ? [...segments] : toldApart(segments, exposed);
+}
+
+/** What some bars consist of, in the order of a bar. */
+export function kindsIn(bars: readonly (readonly BarSegment[] | null)[], unit: string): BarSegment[] {
+  const order = partKinds(unit).flatMap(({ key }): string[] =>
+    key === "communication" ? [key, ...EXPOSED.map((part) => part.key)] : [key],
+  );
+  const placeOf = ({ key }: BarSegment): number => (order.includes(key) ? order.indexOf(key) : order.length);
+  return [...new Map(bars.flatMap((bar) => (bar ?? []).map((each) => [each.key, each] as const))).values()].sort(
+    (a, b) => placeOf(a) - placeOf(b),
+  );
 }
 
 /** How far the job and the diagnosis may be apart about the same time of a rank. */
@@ -266,7 +305,7 @@ export function exposedOf(
   { iterations_by_number: { iteration: all }, exposed_by_iteration: exposed }: RankJob,
   numbers: readonly number[],
   whole: number,
-): { transfer: number; wait: number; unmatched: number } | null {
+): Exposed | null {
   const meanOfAll = (times: readonly (number | null)[]): number =>
     numbers.reduce((sum, number) => sum + (times[all.indexOf(number)] ?? NaN), 0) / numbers.length;
   const parts = {
@@ -286,7 +325,7 @@ export const isAllMatched = ({
 
 /** Whether of some communication it is unknown what of it is waiting. */
 export const hasUnmatched = (job: RankJob): boolean =>
-  job.ranks.rank.some((_, row) => (partsOf(job, row)?.[3] ?? 0) > 0);
+  job.ranks.rank.some((_, row) => exposedIn(job, row).unmatched > 0);
 
 /** Of two ranks that are as fast, one is last in half of the operations, or a little more, by chance. */
 const LEAST_LAST = 0.6;
@@ -304,16 +343,18 @@ export function barRows(job: RankJob, most = 64, few = 10): number[] {
 }
 
 /** The quartiles of each part's share of the time over all ranks: least, lower, median, upper, largest. */
-export function spreadOfParts(job: RankJob): number[][] {
-  const shares = PARTS.map(() => [] as number[]);
-  job.ranks.rank.forEach((_, row) => {
-    const parts = partsOf(job, row);
-    const window = meanOf(job, row, "window_ns") ?? 0;
-    if (parts !== null && window > 0) parts.forEach((ns, part) => shares[part]?.push(ns / window));
-  });
-  return shares.map((values) => {
-    const sorted = values.sort((a, b) => a - b);
-    return [0, 0.25, 0.5, 0.75, 1].map((place) => sorted[Math.round(place * (sorted.length - 1))] ?? 0);
+export function spreadOfParts(job: RankJob, unit: string): { kind: BarSegment; shares: number[] }[] {
+  const rows = job.ranks.rank.map((_, row) => row);
+  const bars = barsOf(job, rows, unit);
+  return kindsIn(bars, unit).map((kind) => {
+    const sorted = rows
+      .flatMap((row) => {
+        const window = meanOf(job, row, "window_ns") ?? 0;
+        const bar = bars[row];
+        return bar == null || window === 0 ? [] : [(bar.find(({ key }) => key === kind.key)?.ns ?? 0) / window];
+      })
+      .sort((a, b) => a - b);
+    return { kind, shares: [0, 0.25, 0.5, 0.75, 1].map((at) => sorted[Math.round(at * (sorted.length - 1))] ?? 0) };
   });
 }
 

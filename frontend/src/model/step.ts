@@ -82,7 +82,7 @@ export function segmentsOf(parts: Parts, wall: number, unit: string, large?: Rea
 }
 
 /** Bars that are compared: what any of them shows, all of them show. */
-function comparedSegments(
+export function comparedSegments(
   bars: readonly { readonly parts: Parts; readonly wall_ns: number }[],
   unit: string,
 ): BarSegment[][] {

@@ -109,8 +109,18 @@ class Rank(Struct):
     exposed_unmatched_ns: Ns | None
     exposed_copy_ns: Ns | None
     idle_ns: Ns | None
+    compute_tensor_ns: Ns | None
+    compute_other_ns: Ns | None
+    compute_unknown_ns: Ns | None
     data_loader_ns: Ns | None
     queued_ns: Ns | None
+    blocked_ns: Ns | None
+    launching_ns: Ns | None
+    host_op_ns: Ns | None
+    host_code_ns: Ns | None
+    io_ns: Ns | None
+    launch_unknown_ns: Ns | None
+    unrecorded_ns: Ns | None
     own_delay_ns: Ns | None
 
 

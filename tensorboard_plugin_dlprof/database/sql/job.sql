@@ -26,16 +26,26 @@ CREATE TABLE job_ranks (
     clock_offset_ns           INTEGER NOT NULL, -- against the first rank of the island
     clock_drift               REAL NOT NULL,    -- ns a ns
     kernels                   INTEGER NOT NULL, -- how many
-    window_ns                 INTEGER,          -- from its first to its last GPU work, as are the next eleven
+    window_ns                 INTEGER,          -- from its first to its last GPU work, as is all up to own_delay_ns
     compute_ns                INTEGER,
+    compute_tensor_ns         INTEGER,          -- these three add up to compute_ns (diagnosis/parts.py)
+    compute_other_ns          INTEGER,
+    compute_unknown_ns        INTEGER,
     exposed_communication_ns  INTEGER,
     exposed_transfer_ns       INTEGER,          -- these three add up to exposed_communication_ns
     exposed_wait_ns           INTEGER,
     exposed_unmatched_ns      INTEGER,
     exposed_copy_ns           INTEGER,
     idle_ns                   INTEGER,
-    data_loader_ns            INTEGER,          -- of idle_ns, while the host waits for the data loader
-    queued_ns                 INTEGER,          -- of idle_ns, while launched work waits
+    data_loader_ns            INTEGER,          -- this and the next eight add up to idle_ns
+    queued_ns                 INTEGER,
+    blocked_ns                INTEGER,
+    launching_ns              INTEGER,
+    host_op_ns                INTEGER,
+    host_code_ns              INTEGER,
+    io_ns                     INTEGER,
+    launch_unknown_ns         INTEGER,
+    unrecorded_ns             INTEGER,
     overlapped_ns             INTEGER,          -- communication during compute
     own_delay_ns              INTEGER,          -- NULL where nothing could be matched
     last                      INTEGER NOT NULL  -- operations at which it arrived last, clearly later than the others
@@ -57,7 +67,7 @@ CREATE TABLE job_iterations (
 -- job_ranks), each with all iterations (job_iterations.position). 4294967295: the rank lacks the iteration, or unknown.
 CREATE TABLE job_matrix (
     measure  TEXT PRIMARY KEY,  -- duration, compute, exposed_transfer, exposed_wait, exposed_unmatched, copy, idle,
-                                -- data_loader, queued, overlapped, own_delay, cost
+                                -- overlapped, own_delay, cost, and the parts of compute and idle: compute_tensor, ...
     unit_ns  INTEGER NOT NULL,  -- what 1 stands for
     packed   BLOB NOT NULL
 ) WITHOUT ROWID;

@@ -1,7 +1,7 @@
 /** One bar of 100 %: what a whole is made of. Each segment can lead to what shows it. */
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inTimeUnit, readableAndExact, unitOf } from "../../format/time";
-import { partKinds } from "../../model/parts";
+import { kindsIn } from "../../model/ranks";
 import { textOn } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
 import { textWidth } from "../text_width";
@@ -143,18 +143,13 @@ export function BarLegend({ segments, whole_ns: whole, timed = "" }: BarLegendPr
 
 /** What the segments of several bars are, without their shares; `unit` is `Tensor Core` or `Matrix Core`. */
 export function KindLegend({ bars, unit }: { bars: readonly (readonly BarSegment[])[]; unit: string }) {
-  const order = partKinds(unit).map(({ key }): string => key);
-  const placeOf = ({ key }: BarSegment): number => (order.includes(key) ? order.indexOf(key) : order.length);
-  const kinds = [...new Map(bars.flat().map((each) => [each.key, each])).values()];
   return (
     <ul class="bar-legend">
-      {kinds
-        .sort((a, b) => placeOf(a) - placeOf(b))
-        .map(({ key, label, colour, about }) => (
-          <li key={key} data-tip={about}>
-            <span class="swatch" style={{ background: colour }} /> {label}
-          </li>
-        ))}
+      {kindsIn(bars, unit).map(({ key, label, colour, about }) => (
+        <li key={key} data-tip={about}>
+          <span class="swatch" style={{ background: colour }} /> {label}
+        </li>
+      ))}
     </ul>
   );
 }

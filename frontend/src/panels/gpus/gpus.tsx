@@ -1,7 +1,7 @@
 /** The GPUs of the recording: how much each was used, and what it is. */
 import { useState } from "preact/hooks";
 
-import type { DashboardResponse } from "../../api/types";
+import type { DashboardResponse, DiagnosedDevice } from "../../api/types";
 import { BarLegend, KindLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading, Message } from "../../components/message";
@@ -12,19 +12,19 @@ import { DataTable } from "../../components/table/data_table";
 import { OverTime } from "./over_time";
 import { formatBytes } from "../../format/bytes";
 import { capitalized, formatCounted, formatRanges } from "../../format/number";
-import { formatShare } from "../../format/share";
+import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
 import { numberOf, textOf, useRow } from "../../frame/use_row";
 import { devicesInUse, hasKernels, whyNoKernels } from "../../model/headline";
+import { kernelsOf } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
 import { isWarmUp, segmentsOf, typicalNumbers, type BarSegment } from "../../model/step";
-import { rankLabel, warmUpLeftOut } from "../../model/ranks";
+import { rankLabel, warmUpLeftOut, withWaiting } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { CompareRanks } from "../ranks/compare_ranks";
 import { GpusBand, meanInWords } from "./gpus_band";
-import { withWaiting } from "./waiting";
 
 /** Of a bar, px; the same as the track's in the style sheet. */
 const HEIGHT = 24;
@@ -43,12 +43,19 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const own = job?.profiles.filter((each) => each?.run === data.profile.run && each.name === data.profile.name) ?? [];
   const ofRank = job === null || own.length > 1 ? "" : ` of ${rankLabel(job, job.rank).toLowerCase()}`;
   const { data: diagnosis, loading } = useDiagnosis();
+  const partsOf = (id: number | null): DiagnosedDevice["parts"] | undefined =>
+    diagnosis?.mean.devices[String(id)]?.parts;
+  /** For how much of its bar kernels ran. */
+  const ranOn = (id: number | null): number | null => {
+    const parts = partsOf(id);
+    return diagnosis === null || parts === undefined ? null : shareOf(kernelsOf(parts), diagnosis.mean.wall_ns);
+  };
   // In the order of the GPUs.
   const means = diagnosis === null ? null : typicalNumbers(diagnosis, data);
   const segments = devices.map(({ device_id: id }) => {
-    const mean = diagnosis?.mean.devices[String(id)];
-    if (diagnosis === null || mean === undefined) return undefined;
-    const shown = segmentsOf(mean.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
+    const parts = partsOf(id);
+    if (diagnosis === null || parts === undefined) return undefined;
+    const shown = segmentsOf(parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
     // A report of several ranks has a GPU of each.
     return job === null || means === null || devices.length > 1 ? shown : withWaiting(shown, job, means);
   });
@@ -91,7 +98,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   return (
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
-      {job !== null && <Ranks job={job} marked={diagnosis?.marked ?? true} />}
+      {job !== null && <Ranks job={job} marked={diagnosis?.marked ?? true} unit={data.matrix_unit} />}
       {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       {job === null && query.data !== null && query.error === null && (
         <CompareRanks rank={rank} world={world} offer={query.data.offer} reload={query.reload} />
@@ -107,7 +114,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
               </ViewLink>
             )
           }
-          about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is the mean of the typical iterations, split like that of the Dashboard."
+          about="The bar is the mean of the typical iterations, split like that of the Dashboard; the share is how much of it at least one kernel ran, higher is better. On the bar: DLProf's GPU utilization, of all iterations that are aggregated."
         >
           <ul class="gpu-bars">
             <li aria-hidden="true">
@@ -119,7 +126,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                     {warmUpLeftOut(leftOut, "; ")}
                   </span>
                 )}
-                <span>kernels ran, of {formatDuration(wall)}</span>
+                <span>kernels ran{diagnosis === null && `, of ${formatDuration(wall)}`}</span>
               </span>
             </li>
             {devices.map(({ device_id: id, cuda_ordinal: ordinal, name, fraction, busy_ns: busy }, i) => (
@@ -132,7 +139,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                 </span>
                 <span
                   class="gpu-track"
-                  data-tip={`${[`GPU ${id}`, name].filter(Boolean).join(", ")}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
+                  data-tip={`${[`GPU ${id}`, name].filter(Boolean).join(", ")}: GPU utilization ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
                 >
                   {segments[i] === undefined ? (
                     <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
@@ -145,7 +152,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                     />
                   )}
                 </span>
-                <span class="gpu-share number">{formatShare(fraction)}</span>
+                <span class="gpu-share number">{formatShare(ranOn(id) ?? fraction)}</span>
               </li>
             ))}
             {idle.length > 0 && (

@@ -2,8 +2,6 @@
 import { besideLargest, largestOf, linesOf } from "../../model/ranks";
 import { colourAt, isPale } from "./scale";
 
-const QUIET = 0.55;
-
 type Theme = "light" | "dark";
 
 /** In pixels of CSS. */
@@ -95,12 +93,11 @@ function print(context: CanvasRenderingContext2D, { width, rowHeight }: Size, th
       const value = values[row * columns + column] ?? NaN;
       if (Number.isNaN(value)) continue;
       const { text, isNoise } = besideLargest(value, drawing.high);
-      context.globalAlpha = isNoise ? QUIET : 1;
+      if (isNoise) continue;
       context.fillStyle = isPale(colourAt(shareOf(value, drawing), theme)) ? "#000" : "#fff";
       context.fillText(text, ((column + 0.5) * width) / columns, (place + 0.5) * rowHeight + 4);
     }
   });
-  context.globalAlpha = 1;
 }
 
 function shade(context: CanvasRenderingContext2D, size: Size, theme: Theme, { shade, rows, columns }: Drawing): void {

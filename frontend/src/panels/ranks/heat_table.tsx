@@ -2,7 +2,6 @@
 import { UNKNOWN } from "../../format/number";
 import { besideLargest } from "../../model/ranks";
 import { RankLink } from "./rank_link";
-import { Noise } from "./scale";
 import { ShownPart, type Shown } from "./shown_part";
 
 const MOST_TABLE = 200;
@@ -12,7 +11,6 @@ export function HeatTable({ job, cells, values, rows, count, largest }: Shown) {
   return (
     <div class="rank-table-frame">
       <ShownPart job={job} cells={cells} rows={rows} count={count} />
-      <Noise values={values} largest={largest} />
       <table class="plain-table rank-table">
         <thead>
           <tr>

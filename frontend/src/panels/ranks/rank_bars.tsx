@@ -9,16 +9,16 @@ import { useOneStop } from "../../components/walking";
 import { useUrl } from "../../frame/url";
 import {
   barRows,
+  barsOf,
   besideLargest,
+  kindsIn,
   meanOf,
-  PARTS,
-  partsOf,
   rankLabel,
   spreadOfParts,
   warmUpLeftOut,
 } from "../../model/ranks";
+import { REST, type BarSegment } from "../../model/step";
 import { RankLink } from "./rank_link";
-import { Noise } from "./scale";
 
 const WAYS = [
   ["share", "Share"],
@@ -31,11 +31,14 @@ const FEW_ROWS = 16;
 interface RankBarsProps {
   job: RankJob;
   marked: boolean;
+  /** `Tensor Core`, or `Matrix Core` on AMD GPUs. */
+  unit: string;
 }
 
-export function RankBars({ job, marked }: RankBarsProps) {
+export function RankBars({ job, marked, unit }: RankBarsProps) {
   const way = chosenOf(WAYS, useUrl()["ranks.bars"]);
   const rows = barRows(job);
+  const bars = barsOf(job, rows, unit);
   // As the sentence above and the heat map tell it.
   const delays = job.ranks.own_delay_ns.map((ns) => (ns === null ? null : ns / Math.max(job.iterations, 1)));
   const most = Math.max(...delays.map((ns) => ns ?? 0), 1);
@@ -58,23 +61,23 @@ export function RankBars({ job, marked }: RankBarsProps) {
       }
     >
       <ul class="rank-legend">
-        {PARTS.filter((_, part) => job.ranks.rank.some((_rank, row) => (partsOf(job, row)?.[part] ?? 0) > 0)).map(
-          ({ key, label, about }) => (
-            <li key={key} data-tip={about}>
-              <span class={`swatch rank-${key}`} /> {label}
-            </li>
-          ),
-        )}
+        {kindsIn(bars, unit).map(({ key, label, colour, about }) => (
+          <li key={key} data-tip={key === REST.key ? undefined : about}>
+            <span class="swatch" style={{ background: colour }} /> {label}
+          </li>
+        ))}
         <li class="muted">{spanOf(job, marked)}</li>
-        <li>
-          <Noise values={delays.map((ns) => ns ?? NaN)} largest={most} />
-        </li>
       </ul>
-      {many && <Spread job={job} />}
+      {many && <Spread job={job} unit={unit} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
       <div class={`${columns.length > 1 ? "rank-columns" : ""} ${(job.hosts ?? 1) > 1 ? "" : "one-host"}`} {...links}>
         {columns.map((some) => (
-          <Bars key={some[0] ?? -1} {...{ job, way, longest, delays, most }} rows={some} />
+          <Bars
+            key={some[0] ?? -1}
+            {...{ job, way, longest, delays, most }}
+            rows={some}
+            bars={some.map((row) => bars[rows.indexOf(row)] ?? null)}
+          />
         ))}
       </div>
     </Panel>
@@ -98,6 +101,8 @@ function spanOf(job: RankJob, marked: boolean): string {
 interface BarsProps {
   job: RankJob;
   rows: readonly number[];
+  /** One of each row. */
+  bars: readonly (readonly BarSegment[] | null)[];
   way: "share" | "time";
   longest: number;
   /** Of each rank, per iteration, and the largest of them. */
@@ -105,7 +110,7 @@ interface BarsProps {
   most: number;
 }
 
-function Bars({ job, rows, way, longest, delays, most }: BarsProps) {
+function Bars({ job, rows, bars, way, longest, delays, most }: BarsProps) {
   return (
     <ul class="rank-bars">
       <li class="rank-head muted" aria-hidden="true">
@@ -113,9 +118,9 @@ function Bars({ job, rows, way, longest, delays, most }: BarsProps) {
         <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
         <span>own delay{delays.some((ns) => ns !== null) && ` (${columnUnit(most).name})`}</span>
       </li>
-      {rows.map((row) => {
+      {rows.map((row, at) => {
         const rank = job.ranks.rank[row] ?? 0;
-        const parts = partsOf(job, row);
+        const segments = bars[at] ?? null;
         const window = meanOf(job, row, "window_ns") ?? 0;
         const whole = way === "share" ? window : longest;
         const delay = delays[row] ?? null;
@@ -126,33 +131,29 @@ function Bars({ job, rows, way, longest, delays, most }: BarsProps) {
               <RankLink job={job} rank={rank} />
               {(job.hosts ?? 1) > 1 && <span class="muted"> {job.ranks.host[row]}</span>}
             </span>
-            {parts === null ? (
+            {segments === null ? (
               <span class="muted">no GPU work</span>
             ) : (
               <span
                 class="rank-track"
                 data-tip={[
                   `${rankLabel(job, rank)}: ${readableAndExact(window)}`,
-                  ...PARTS.map(
-                    ({ label }, part) =>
-                      `${label}: ${formatDuration(parts[part] ?? 0)} (${formatShare(shareOf(parts[part] ?? 0, window))})`,
+                  ...segments.map(
+                    ({ key, label, ns, about }) =>
+                      `${label}: ${formatDuration(ns)} (${formatShare(shareOf(ns, window))})${key === REST.key ? `: ${about}` : ""}`,
                   ),
                   `Communication during compute: ${formatDuration(meanOf(job, row, "overlapped_ns"))}`,
                   `Last to arrive: ${job.ranks.last[row] ?? 0} times in all`,
                 ].join("\n")}
               >
-                {PARTS.map(({ key }, part) => (
-                  <span
-                    key={key}
-                    class={`rank-${key}`}
-                    style={{ width: `${((parts[part] ?? 0) / Math.max(whole, 1)) * 100}%` }}
-                  />
+                {segments.map(({ key, ns, colour }) => (
+                  <span key={key} style={{ background: colour, width: `${(ns / Math.max(whole, 1)) * 100}%` }} />
                 ))}
               </span>
             )}
             <span
               class={`number rank-delay bar-cell ${isNoise ? "muted" : ""}`}
-              style={{ "--bar": (delay ?? 0) / most }}
+              style={{ "--bar": isNoise ? 0 : (delay ?? 0) / most }}
               data-tip={delay === null ? undefined : `In all: ${readableAndExact(job.ranks.own_delay_ns[row] ?? null)}`}
             >
               {delay === null ? UNKNOWN : text}
@@ -165,7 +166,7 @@ function Bars({ job, rows, way, longest, delays, most }: BarsProps) {
 }
 
 /** Where there are too many bars: how each part is spread over the ranks. */
-function Spread({ job }: { job: RankJob }) {
+function Spread({ job, unit }: { job: RankJob; unit: string }) {
   return (
     <ul class="rank-spread">
       <li class="rank-head muted" aria-hidden="true">
@@ -173,8 +174,8 @@ function Spread({ job }: { job: RankJob }) {
         <span>100 %</span>
         <span>median</span>
       </li>
-      {spreadOfParts(job).map(([least = 0, lower = 0, median = 0, upper = 0, largest = 0], part) => {
-        const { key, label } = PARTS[part] ?? { key: "idle", label: "" };
+      {spreadOfParts(job, unit).map(({ kind: { key, label, colour }, shares }) => {
+        const [least = 0, lower = 0, median = 0, upper = 0, largest = 0] = shares;
         const at = (share: number): string => `${share * 100}%`;
         return (
           <li
@@ -185,8 +186,8 @@ function Spread({ job }: { job: RankJob }) {
             <span class="rank-range">
               <span class="rank-whisker" style={{ left: at(least), width: at(largest - least) }} />
               <span
-                class={`rank-box rank-${key}`}
-                style={{ left: at(lower), width: at(Math.max(upper - lower, 0.003)) }}
+                class="rank-box"
+                style={{ background: colour, left: at(lower), width: at(Math.max(upper - lower, 0.003)) }}
               />
               <span class="rank-median" style={{ left: at(median) }} />
             </span>

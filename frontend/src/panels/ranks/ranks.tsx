@@ -25,12 +25,13 @@ interface RanksProps {
   marked: boolean;
 }
 
-export function Ranks({ job, marked }: RanksProps) {
+/** `unit` is `Tensor Core`, or `Matrix Core` on AMD GPUs. */
+export function Ranks({ job, marked, unit }: RanksProps & { unit: string }) {
   return (
     <>
       <Verdict job={job} marked={marked} />
       <Tiles job={job} marked={marked} />
-      <RankBars job={job} marked={marked} />
+      <RankBars job={job} marked={marked} unit={unit} />
       {/* Of one iteration, the bars say all that its column would. */}
       {job.iterations > 1 && <HeatMap job={job} />}
       <Findings job={job} marked={marked} />

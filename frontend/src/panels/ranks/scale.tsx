@@ -27,7 +27,7 @@ export function colourAt(share: number, theme: "light" | "dark"): Colour {
 /** Whether black is read better on it than white. */
 export const isPale = ([red, green, blue]: Colour): boolean => red * 0.3 + green * 0.59 + blue * 0.11 > 140;
 
-/** What a dot in place of a time is; nothing where none is drawn. */
+/** What a cell without a number is; nothing where all have one. */
 export const Noise = ({ values, largest }: { values: Iterable<number>; largest: number }) =>
   [...values].some((ns) => besideLargest(ns, largest).isNoise) && (
     <span class="muted" data-tip="Less than 1 % of the largest, which is noise beside it, or nothing">
