@@ -66,6 +66,11 @@ def test_a_long_list_of_profiles_opens_at_the_one_shown(page: Page, logdir: Path
         # Estimated heights may be wrong by less than a pixel.
         mine = page.locator(".picker-option[aria-selected=true]")
         expect(mine).to_be_in_viewport(ratio=0.97)
+        cut = """list => [...list.querySelectorAll("[role=option]")].filter((row) => {
+            const { top, bottom } = row.getBoundingClientRect();
+            return top < list.getBoundingClientRect().top - 1 && bottom > list.getBoundingClientRect().top + 1;
+        }).length"""
+        assert page.locator(".picker-scroll").evaluate(cut) == 0, "a whole row stands below the search"
         page.keyboard.type("run003")
         expect(page.get_by_role("option")).to_have_count(1)
         page.get_by_role("combobox").fill("")

@@ -128,7 +128,7 @@ def test_waiting_is_told_from_transfer_in_the_bar_of_a_rank(page: Page, tensorbo
     )
     tip = page.locator(".rank-track").first.get_attribute("data-tip")
     assert tip is not None
-    assert "Compute: 15.8 ms (77.5 %)" in tip
+    assert "Tensor Cores: 11.2 ms (54.7 %)\nOther kernels: 4.67 ms (22.9 %)" in tip
     assert "Transfer: 757 µs (3.7 %)" in tip
     assert "Waiting: 2.58 ms (12.6 %)" in tip
     own = page.get_by_role("region", name="GPU Utilization of rank 0")

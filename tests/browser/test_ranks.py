@@ -163,12 +163,26 @@ def test_delays_are_told_of_an_iteration_as_the_sentence_tells_them(page: Page, 
     # What is noise beside the largest is told alike, in the map and in its table.
     page.get_by_role("button", name="Table").click()
     expect(page.locator(".heat-map td.muted").first).to_be_visible()
-    assert set(page.locator(".heat-map td.muted").all_inner_texts()) == {"·"}
-    assert "·" not in page.locator(".heat-map td:not(.muted)").all_inner_texts()
-    expect(page.locator(".heat-map")).to_contain_text(re.compile(r"· below 0\.012\sms"))
+    assert set(page.locator(".heat-map td.muted").all_inner_texts()) <= {"<0.012", "0"}
+    assert not any("<" in text for text in page.locator(".heat-map td:not(.muted)").all_inner_texts())
     page.get_by_role("button", name="Table").click()
+    expect(page.locator(".heat-map")).to_contain_text(re.compile(r"no number: below 0\.012\sms"))
     page.get_by_text("Cost", exact=True).click()
     expect(page.get_by_role("application", name=re.compile("^Cost of 12 rows"))).to_be_visible()
+
+
+def test_a_rank_is_divided_alike_in_all_bars(page: Page, many: TensorBoard) -> None:
+    """Those of all ranks and its own have the same parts in the same colours, and the share beside its own is of it."""
+    page.goto(many.page(run="job/host0", view="gpus"))
+    swatches = """list => [...list.querySelectorAll("li:has(.swatch)")].map((part) => [
+        part.textContent.replace(/[\\d.,]+\\s%$/, "").trim(),
+        getComputedStyle(part.querySelector(".swatch")).backgroundColor,
+    ])"""
+    own = page.locator(".bar-legend").evaluate(swatches)
+    across = page.locator(".rank-legend").evaluate(swatches)
+    assert {"Tensor Cores", "Waiting"} <= {label for label, _ in own}
+    assert [part for part in across if part in own] == own
+    expect(page.locator(".gpu-head")).to_have_text(re.compile(r"^the mean of \d+ iterations, [\d.]+\sms ?kernels ran$"))
 
 
 def test_the_bars_of_all_ranks_are_one_tab_stop(page: Page, many: TensorBoard) -> None:

@@ -75,8 +75,8 @@ export function RunName({ name }: { name: string }) {
   );
 }
 
-/** What is known of a profile, first what tells it from others: the end is cut where there is no room. */
-function facts({ headline, captured_at: captured, format, state }: ProfileEntry): string[] {
+/** What is known of a profile, first what tells it from others: the end is cut where there is no room; `toTheSecond` when. */
+function facts({ headline, captured_at: captured, format, state }: ProfileEntry, toTheSecond = false): string[] {
   return [
     headline?.computing_fraction != null
       ? `computing ${formatShare(headline.computing_fraction)}`
@@ -84,9 +84,9 @@ function facts({ headline, captured_at: captured, format, state }: ProfileEntry)
         ? `kernels ran ${formatShare(headline.gpu_utilization_fraction)}`
         : "",
     gpuLabel(headline?.gpu_names ?? []),
-    captured === null ? "" : formatMoment(captured, true),
+    captured === null ? "" : formatMoment(captured, toTheSecond),
     formatLabel(format),
-    state === "not_imported" ? "opening reads it" : "",
+    state === "not_imported" && headline == null ? "opening reads it" : "",
   ].filter(Boolean);
 }
 
@@ -133,7 +133,9 @@ export function OptionText({ profile, run, colour, isCurrent, shared }: OptionTe
       ) : (
         <div
           class="muted picker-option-details"
-          data-tip={profile.message || [...facts(profile), ...numbers(profile, shared).filter(Boolean)].join(" · ")}
+          data-tip={
+            profile.message || [...facts(profile, true), ...numbers(profile, shared).filter(Boolean)].join(" · ")
+          }
         >
           <span class="clip">
             {/* Each apart, as a name may be written from right to left. */}

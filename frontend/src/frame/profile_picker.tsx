@@ -224,8 +224,15 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
     known.current = likely.size;
     const option = list.current?.querySelector(`[id="${id}-option-${current}"]`);
     option?.scrollIntoView({ block: scrolled.current ? "nearest" : "center" });
-    // Above the first row stands what is yet to come.
-    if (!scrolled.current && current === 0) list.current?.scrollTo(0, 0);
+    if (!scrolled.current && list.current) {
+      // Above the first row stands what is yet to come; else a whole row stands below the search.
+      const { top } = list.current.getBoundingClientRect();
+      const rows = [...list.current.querySelectorAll("[role=option], .picker-group")].map((row) =>
+        row.getBoundingClientRect(),
+      );
+      const first = current === 0 ? undefined : rows.find((row) => row.bottom > top + 1);
+      list.current.scrollTop = first === undefined ? 0 : list.current.scrollTop + first.top - top;
+    }
     scrolled.current = true;
   }, [current, id, search, likely.size]);
 
@@ -236,7 +243,7 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
     else if (event.key === "PageDown") setActive(Math.min(current + 10, options.length - 1));
     else if (event.key === "PageUp") setActive(Math.max(current - 10, 0));
     else if (event.key === "Enter" && highlighted !== undefined) onSelect(highlighted.profile, highlighted.view);
-    else if (event.key === "Escape" || event.key === "Tab") onClose();
+    else if (event.key === "Escape") onClose();
     else return;
     event.preventDefault();
     event.stopPropagation();
