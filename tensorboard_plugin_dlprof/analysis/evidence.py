@@ -127,25 +127,32 @@ def _stretch(signals: Signals, rows: Int64s, names: Int32s, pairs: Sequence[int]
     return {"iteration": worst, "from_ns": start_ns, "to_ns": start_ns + int(length[longest])}
 
 
-def most_in(signals: Signals, evidence: Sequence[Evidence], device: int | None) -> str:
-    """``, most in /encoder/linear, 12.3 ms``: the path with the most time on a GPU, for a sentence; empty if it is of
-    no op, or only a small part."""
-    evidence = [row for row in evidence if row.device in (None, device)]
+def most_in(signals: Signals, selected: Bools) -> str:
+    """``, most in /encoder/linear, 12.3 ms``: the path with the most time of the chosen aggregated kernels, on the GPU
+    where they take most, for a sentence; empty if it is of no op, or only a small part."""
+    kernels = signals.profile.kernels
+    mine = selected & (kernels.device[signals.kernel] == signals.gpu_of_most(selected))
+    ops, number = numbered(kernels.op[signals.kernel[mine]])
     paths: Counter[str] = Counter()
-    names = {op.op_id: op.name for op in signals.profile.ops} if evidence else {}
-    for row in evidence:
-        if row.kind == "op":
-            paths[path_pattern(names[row.key])] += row.time_ns or 0
-    if not paths:
+    for op, time in zip(ops.tolist(), np.bincount(number, weights=signals.duration[mine]).tolist(), strict=True):
+        if signals.associated[op]:
+            paths[path_pattern(signals.profile.ops[op].name)] += int(time)
+    ((path, time_ns),) = paths.most_common(1) or [("", 0)]
+    whole_ns = signals.time(mine)
+    if not path or time_ns < MUCH * whole_ns:
         return ""
-    ((path, time_ns),) = paths.most_common(1)
-    if time_ns < MUCH * sum(row.time_ns or 0 for row in evidence):
-        return ""
-    return f", most in {path}, {short_duration(signals.per_iteration(time_ns))}"
+    if time_ns == whole_ns:
+        return f", all in {path}"
+    return f", {most_of(time_ns, whole_ns)} in {path}, {short_duration(signals.per_iteration(time_ns))}"
+
+
+def most_of(part_ns: float, whole_ns: float) -> str:
+    """What a sentence calls the largest part of some time."""
+    return "most" if 2 * part_ns > whole_ns else "the largest part"
 
 
 MUCH: Final = 0.05
-"""Share of the evidence from which a path is worth naming."""
+"""Share of the time from which a path is worth naming."""
 
 
 def _size(signals: Signals, row: int | None) -> str:

@@ -301,7 +301,7 @@ def test_the_path_with_most_of_the_time_is_that_of_the_evidence() -> None:
             step.op("aten::mm", SGEMM, start, start + STEP_NS / 4, at=100 + 200 * layer)
 
     finding = said_by("amp_detector", scene(body))
-    assert "most in /layers.*/mm, " in finding.problem_text()
+    assert "all in /layers.*/mm)" in finding.problem_text()
     (row,) = finding.evidence
     assert row.path == "/layers.*/mm"
     assert row.detail.startswith(f"4 ops, e.g. {row.key}, /layers.")

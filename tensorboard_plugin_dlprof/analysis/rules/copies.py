@@ -6,6 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import most_of
 from tensorboard_plugin_dlprof.analysis.exposed import Transfers, exposed_copies
 from tensorboard_plugin_dlprof.analysis.program import CUDA_LINK, TENSORRT_LINK
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
@@ -70,7 +71,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         gain, cannot_tell = None, "kernels that may hide them are missing from the recording"
     share = signals.share_of_iteration(result.exposed_ns + waits_ns)
     evidence = _copying(signals, result, memory)
-    whose = "" if len(kinds) == 1 else "most of it " if waits_ns else "most of their time "
+    whose = "" if len(kinds) == 1 else f"{most_of(taken.max(), taken.sum())} of {'it' if waits_ns else 'their time'} "
     return Finding(
         "pageable_copy_detector" if pageable else "copy_detector",
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,

@@ -245,7 +245,6 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
     share = signals.kernel_share(time)
     if share < thresholds.FUSION_FRACTION * fraction_after_start(signals):
         return None
-    evidence = work_evidence(signals, selected)
     return Finding(
         detector,
         Severity.ADVICE,
@@ -257,9 +256,9 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
             "kernels": signals.kernel_count(selected),
             "kernels_ns": signals.kernel_time(selected),
             "share_fraction": signals.stated_share(selected),
-            "most": most_in(signals, evidence, signals.gpu_of_most(selected)),
+            "most": most_in(signals, selected),
         },
-        evidence,
+        work_evidence(signals, selected),
         link=link,
         **about_kernels(
             signals, selected, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},

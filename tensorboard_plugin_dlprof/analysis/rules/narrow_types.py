@@ -42,7 +42,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         return Lacks("the name of the GPU", "PyTorch's profiler records it since 1.9.")
     if not _has_matrix_units(signals):
         return None
-    half, evidence = _half(signals), work_evidence(signals, selected)
+    half = _half(signals)
     saved = narrower(signals, selected, half, 0.5)
     numbers: dict[str, Number] = {
         "what": _what(signals, selected),
@@ -50,7 +50,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         "kernels": signals.kernel_count(selected),
         "products_ns": signals.kernel_time(selected),
         "share_fraction": signals.stated_share(selected),
-        "most": most_in(signals, evidence, signals.gpu_of_most(selected)),
+        "most": most_in(signals, selected),
         "type": "bfloat16" if half == "bf16" else "float16",
         "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
         "scaler": "" if half == "bf16" else " and torch.amp.GradScaler" if signals.backward else "",
@@ -74,7 +74,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             "(CUBLAS_COMPUTE_32F).",
         ),
         numbers,
-        evidence,
+        work_evidence(signals, selected),
         link=signals.advice(
             _AMP_LINK,
             tensorflow="https://www.tensorflow.org/guide/mixed_precision",
@@ -103,7 +103,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
     if share < thresholds.PRODUCT_FRACTION:
         return None
     saved = narrower(signals, selected, "tf32", 1.0)
-    elsewhere, evidence = signals.uses_tf32, work_evidence(signals, selected)
+    elsewhere = signals.uses_tf32
     return Finding(
         "tf32_detector",
         Severity.WARNING,
@@ -135,9 +135,9 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
             "kernels": signals.kernel_count(selected),
             "products_ns": signals.kernel_time(selected),
             "share_fraction": signals.stated_share(selected),
-            "most": most_in(signals, evidence, signals.gpu_of_most(selected)),
+            "most": most_in(signals, selected),
         },
-        evidence,
+        work_evidence(signals, selected),
         link=signals.advice(
             _TF32_LINK,
             tensorflow="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution",

@@ -381,7 +381,7 @@ def slow_iterations(signals: Signals) -> Finding | None:
             if is_one_place and is_other
             else ": {where} takes {more_ns} more."
             if is_one_place
-            else ": {call} takes {more_ns} more, most in {path}."
+            else ": {call} takes {more_ns} more, for example in {path}."
             if is_one_call
             else ": {part} takes {part_ns} more, {more_ns} of it {where}."
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import msgspec
 import numpy as np
@@ -14,6 +15,7 @@ from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
+from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
@@ -72,7 +74,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "communication",
         "Exposed communication takes {bound}{time_ns} of each iteration ({share_fraction}): {collectives} "
-        "{collectives:collective|collectives}, mostly {name}, median {median_ns}. Communication, exposed or hidden, "
+        "{collectives:collective|collectives}, {mostly} {name}, median {median_ns}. Communication, exposed or hidden, "
         "takes {all_fraction} of the time.",
         advice,
         {
@@ -82,7 +84,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
             "all_fraction": alike,
             "collectives": count,
             "median_ns": int(np.sort(result.length_ns)[len(result.rows) // 2]),
-            "name": _shown(_names(signals, result)[0].key),
+            **_foremost(signals, result),
         },
         _names(signals, result),
         Gain(
@@ -112,6 +114,16 @@ def communication(signals: Signals) -> Finding | Lacks | None:
 
 def _shown(name: str) -> str:
     return name.split("(")[0].split("<")[0].replace("{", "").replace("}", "")
+
+
+def _foremost(signals: Signals, transfers: Transfers) -> dict[str, Number]:
+    """The kernel with most of the exposed time, and whether that is more than half of it, for a sentence."""
+    names, number = numbered(signals.profile.kernels.name[transfers.rows])
+    times: Counter[str] = Counter()
+    for name, time in zip(names.tolist(), np.bincount(number, weights=transfers.alone_ns).tolist(), strict=True):
+        times[_shown(signals.profile.strings[name])] += int(time)
+    ((name, time),) = times.most_common(1)
+    return {"name": name, "mostly": "mostly" if 2 * time > times.total() else "the largest part in"}
 
 
 def _names(signals: Signals, transfers: Transfers) -> tuple[Evidence, ...]:

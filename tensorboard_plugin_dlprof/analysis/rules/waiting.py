@@ -93,6 +93,9 @@ def finding_about(
     if how_often:
         problem = problem.replace("of each iteration", "of an iteration on average") + how_often
         numbers |= which
+    if 2 * result.foremost[1] <= result.time_ns:
+        problem = problem.replace("{where} most, {most_ns}", "the largest part, {most_ns}, in {where}")
+        problem = problem.replace("Most: ", "The largest part: ")
     if short_duration(result.foremost[1]) == short_duration(result.time_ns):
         problem = problem.replace("{where} most, {most_ns}", "all of it in {where}")
         problem = problem.replace("most of it before {where} ({most_ns})", "all of it before {where}")
