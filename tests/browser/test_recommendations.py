@@ -72,6 +72,35 @@ def check_findings(page: Page, tensorboard: TensorBoard, run: str) -> None:
         expect(page.get_by_role("region", name="Not Decided")).to_contain_text(each["hint"])
 
 
+def test_a_finding_shows_its_longest_moment(page: Page, tensorboard: TensorBoard) -> None:
+    """Beside its words, once it is in sight; a narrow window shows it with the evidence. Each place stands there once,
+    on the GPU that waits."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(tensorboard.page(run="amp", view="recommendations"))
+    findings = [each for each in findings_of(tensorboard, "amp") if not is_note(each)]
+    told = [i for i, each in enumerate(findings) if any(row["from_ns"] is not None for row in each["evidence"])]
+    assert len(told) > 2
+    for i in told:
+        card(page, i).scroll_into_view_if_needed()
+        words, picture = card(page, i).locator(".finding-action"), card(page, i).locator(".timeline-strip canvas")
+        expect(picture).to_be_visible()
+        of_words, of_picture = words.bounding_box(), picture.bounding_box()
+        assert of_words is not None
+        assert of_picture is not None
+        assert of_picture["x"] > of_words["x"] + of_words["width"] - 1
+        places = {(row["path"], row["device"]) for row in findings[i]["evidence"] if row["from_ns"] is not None}
+        links = card(page, i).get_by_role("list", name="On the timeline").get_by_role("link")
+        expect(links).to_have_count(min(len(places), 3))
+        names = card(page, i).locator(".moment-name").all_inner_texts()
+        assert len(set(names)) == len(names)
+    page.set_viewport_size({"width": 900, "height": 800})
+    page.reload()
+    expect(card(page, told[0]).get_by_role("list", name="On the timeline")).to_be_visible()
+    expect(page.locator(".finding .timeline-strip")).to_have_count(0)
+    card(page, told[0]).locator("summary").click()
+    expect(page.locator(".finding .timeline-strip canvas")).to_have_count(1)
+
+
 @pytest.mark.parametrize("run", ["amp", "ddp/rank0"])
 def test_findings_of_the_samples(page: Page, tensorboard: TensorBoard, run: str) -> None:
     """What the page shows of a sample is what the server answers."""

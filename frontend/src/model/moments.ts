@@ -1,7 +1,7 @@
-/** The moments that a finding's evidence names: the longest stretch of each of its causes, to be shown on the timeline. */
+/** The moments that a finding's evidence names: the longest stretch of each of its places, to be shown on the timeline. */
 import type { DiagnosedEvidence } from "../api/types";
 import { shortKernelName, splitPath } from "./kernel_name";
-import { shortPath } from "./short_place";
+import { endsApart, shortPath } from "./short_place";
 import { evidenceLink } from "./timeline_link";
 import type { Changes } from "./url_state";
 
@@ -12,18 +12,28 @@ export interface Moment {
   /** The GPU that waited; null where it is not told. */
   device: number | null;
   what: string;
-  /** The op or call alone. */
+  /** The op or call alone; where others are called the same, with as much of its path as tells them apart. */
   name: string;
+  /** How often this call or kernel is in this place, as the evidence counts; null if that is not known. */
+  count: number | null;
   /** The same with the whole name of a kernel and the whole path. */
   full: string;
 }
 
-const MOST = 4;
+const MOST = 3;
 
 const inWords = (call: string | null, path: string): string => [...new Set([call, path].filter(Boolean))].join(" in ");
 
 /** The longest stretch that a row of evidence names; null if it names none. */
-export const momentOf = ({ from_ns: from, to_ns: to, device, path, call, kind }: DiagnosedEvidence): Moment | null =>
+export const momentOf = ({
+  from_ns: from,
+  to_ns: to,
+  device,
+  path,
+  call,
+  kind,
+  count,
+}: DiagnosedEvidence): Moment | null =>
   from === null || to === null || to <= from
     ? null
     : {
@@ -32,6 +42,7 @@ export const momentOf = ({ from_ns: from, to_ns: to, device, path, call, kind }:
         device: device !== null && /^\d+$/.test(device) ? Number(device) : null,
         what: inWords(shortKernelName(call ?? ""), shortPath(path)),
         name: nameOf(path || (call ?? ""), kind === "kernel" || path === ""),
+        count,
         full: inWords(call, path),
       };
 
@@ -46,12 +57,29 @@ function nameOf(text: string, isSymbol: boolean): string {
 export const momentHead = (count: number, exposed: boolean): string =>
   exposed ? "Longest exposed on the timeline" : count > 1 ? "Longest on the timeline" : "On the timeline";
 
-/** The longest stretches that evidence names, longest first. */
-export const momentsOf = (evidence: readonly DiagnosedEvidence[]): Moment[] =>
-  evidence
-    .flatMap((row) => momentOf(row) ?? [])
-    .sort((a, b) => b.to - b.from - (a.to - a.from))
+/** The longest stretch in each of the places that evidence names, on each GPU, longest first. */
+export function momentsOf(evidence: readonly DiagnosedEvidence[]): Moment[] {
+  const places = new Map<string, { moment: Moment; path: string }>();
+  for (const row of evidence) {
+    const moment = momentOf(row);
+    if (moment === null) continue;
+    const path = row.path || (row.call ?? "");
+    const key = `${moment.device} ${path}`;
+    const { moment: other = null } = places.get(key) ?? {};
+    // One place has a row for each of its kernels and calls.
+    if (other === null || moment.to - moment.from > other.to - other.from) places.set(key, { moment, path });
+  }
+  const longest = [...places.values()]
+    .sort(({ moment: a }, { moment: b }) => b.to - b.from - (a.to - a.from))
     .slice(0, MOST);
+  const alike = (name: string): string[] => [
+    ...new Set(longest.flatMap(({ moment, path }) => (moment.name === name ? [path] : []))),
+  ];
+  return longest.map(({ moment, path }) => {
+    const others = alike(moment.name);
+    return others.length > 1 ? { ...moment, name: endsApart(others).get(path) ?? moment.name } : moment;
+  });
+}
 
 /** Where the timeline shows the longest of them, with what is there selected; null if none names a moment. */
 export function longestLink(evidence: readonly DiagnosedEvidence[]): Changes | null {

@@ -37,8 +37,6 @@ import type { Changes } from "../../model/url_state";
 
 interface FindingCardProps {
   finding: DiagnosedFinding;
-  /** Whether it is the first, which shows its picture unasked. */
-  first: boolean;
   /** The findings before it that are about the same time. */
   same: readonly DiagnosedFinding[];
   /** Where kernels are looked up. */
@@ -51,14 +49,14 @@ interface FindingCardProps {
 }
 
 /** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
-export function FindingCard({ finding, first, same, firstIteration, manyGpus, marked, unit }: FindingCardProps) {
+export function FindingCard({ finding, same, firstIteration, manyGpus, marked, unit }: FindingCardProps) {
   const { rule, heading, confidence, title, gain, evidence, whole_job: wholeJob } = finding;
   const [open] = useUrlSet("findings.open");
   const shown = open.has(rule);
   const moments = momentsOf(evidence);
   const untold = withoutGainWhy(gain);
-  // Where there is room for it beside the words, each finding shows its picture.
-  const [besides] = useState(() => window.matchMedia("(width >= 1500px)").matches);
+  // Where there is room for it beside the words, each finding shows its picture; elsewhere, where more of it is asked for.
+  const [besides] = useState(() => window.matchMedia("(width >= 1000px)").matches);
   return (
     <article class="panel finding" aria-label={heading}>
       <Gain finding={finding} whole={wholeOf(marked)} unit={unit} />
@@ -90,10 +88,10 @@ export function FindingCard({ finding, first, same, firstIteration, manyGpus, ma
           </p>
         )}
         {moments.length > 0 && (
-          <>
-            <MomentLinks moments={moments} exposed={isExposed(finding)} />
-            {(first || shown || besides) && <MomentStrip moments={moments} />}
-          </>
+          <div class="finding-picture">
+            {(shown || besides) && <MomentStrip moments={moments} />}
+            <MomentLinks moments={moments} exposed={isExposed(finding)} each={marked && finding.per !== "once"} />
+          </div>
         )}
         <Proof finding={finding} {...{ firstIteration, manyGpus, marked }} />
       </div>

@@ -79,13 +79,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       {isToWeigh(finding) && !changes.slice(0, i).some(isToWeigh) && (
         <h2 class="findings-part">To weigh: these change results, too</h2>
       )}
-      <FindingCard
-        finding={finding}
-        first={i === 0}
-        same={sameTime(finding, changes.slice(0, i))}
-        unit={unit}
-        {...shared}
-      />
+      <FindingCard finding={finding} same={sameTime(finding, changes.slice(0, i))} unit={unit} {...shared} />
     </Fragment>
   );
   const gains = findings.some(({ gain }) => gain?.high_ns != null);
