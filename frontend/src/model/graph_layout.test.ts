@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import {
+  centred,
   compatibilityOf,
   compatibilityText,
   fitted,
@@ -39,6 +40,18 @@ describe("the graph", () => {
       for (const other of graph.nodes)
         if (one !== other && one.x === other.x) expect(Math.abs(one.y - other.y)).toBeGreaterThan(NODE.height);
     expect(graph.edges).toHaveLength(graph.nodes.length - 1);
+  });
+
+  it("has parents beside the middle of what is below them where it is seen whole, none upon another", () => {
+    const all = centred(graph);
+    const yOf = (name: string) => all.nodes.find(({ row }) => row.name === name)?.y ?? NaN;
+    expect(yOf("Net")).toBe((yOf("Head") + yOf("Layer[1]")) / 2);
+    expect(named("Net").y, "another graph").toBe(named("Head").y);
+    for (const one of all.nodes)
+      for (const other of all.nodes)
+        if (one !== other && one.x === other.x) expect(Math.abs(one.y - other.y)).toBeGreaterThan(NODE.height);
+    const edges = all.edges.flatMap(({ from, to }) => [from, to]);
+    expect(edges.every((node) => all.nodes.includes(node))).toBe(true);
   });
 
   it("is drawn where it is in view, with the outer edges of what goes on beyond", () => {
@@ -178,8 +191,9 @@ describe("what is open at first", () => {
     expect(opened(4, 2, false)).toEqual(["/"]);
   });
 
-  it("is what takes most of the time, however many rows that has", () => {
-    expect(opened(1, 9, false)).toContain("/Net/");
+  it("in a table is what takes most of the time, however many rows that has; a drawing is to be seen whole", () => {
+    expect(opened(1, 9, true)).toEqual(["/", "/Net/", "/Net/Head/"]);
+    expect(opened(1, 9, false)).toEqual(["/", "/Net/"]);
   });
 
   it("in a table ends with the first that would have no room", () => {

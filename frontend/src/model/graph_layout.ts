@@ -93,6 +93,28 @@ export function layOut(
   };
 }
 
+/** The same with each node beside the middle of what is below it: a graph that is seen whole fills its view. */
+export function centred(graph: Graph): Graph {
+  const nodes = new Map(graph.nodes.map((node) => [node, { ...node }]));
+  const moved = (node: GraphNode): GraphNode => nodes.get(node) ?? node;
+  const edges = graph.edges.map((edge) => ({ ...edge, from: moved(edge.from), to: moved(edge.to) }));
+  const rests = graph.rests.map((rest) => ({ ...rest, from: moved(rest.from) }));
+  const middles = new Map<GraphNode, number[]>();
+  const add = (from: GraphNode, middle: number): void => {
+    middles.set(from, [...(middles.get(from) ?? []), middle]);
+  };
+  for (const { from, y } of rests) add(from, y + (NODE.rest - GAP_BELOW) / 2);
+  // Children stand behind their parent.
+  const parents = new Map(edges.map(({ from, to }) => [to, from]));
+  for (const node of [...nodes.values()].reverse()) {
+    const below = middles.get(node) ?? [];
+    if (below.length > 0) node.y = (Math.min(...below) + Math.max(...below)) / 2 - NODE.height / 2;
+    const parent = parents.get(node);
+    if (parent !== undefined) add(parent, node.y + NODE.height / 2);
+  }
+  return { ...graph, nodes: [...nodes.values()], edges, rests };
+}
+
 /** Gives nodes their width and their distance from the left, level by level; returns how many levels there are. */
 function spread(
   nodes: readonly GraphNode[],

@@ -1,5 +1,6 @@
 /** What the numbers of rows of the tree say, and how rows are ordered by them. */
 import type { Rows, Tree } from "./group_tree";
+import { isPartly } from "./rated";
 import type { TreeRow } from "./tree_row";
 
 export const MEASURES = [
@@ -69,12 +70,8 @@ export const ratedShare = ({ values: { kernel_time_ns: all, unrated_time_ns: unr
 /** Where gains are known of less of the kernel time, what gains most of that says nothing about the rest. */
 export const LEAST_KNOWN = 0.5;
 
-/** Less than this of it that is not rated changes nothing that a gain is read for. */
-const WORTH_MORE = 0.01;
-
 /** Whether the row could gain more than is known: what it could gain is the least. */
-export const mayGainMore = (row: TreeRow): boolean =>
-  !row.unknown.has("gain_ns") && (ratedShare(row) ?? 1) < 1 - WORTH_MORE;
+export const mayGainMore = (row: TreeRow): boolean => !row.unknown.has("gain_ns") && isPartly(ratedShare(row));
 
 /** Whether no kernel is below: CUDA graphs recorded as a whole have some, of which no time is known. */
 export const launchesNone = (row: TreeRow): boolean => row.values.kernel_time_ns === 0 && !mayBeMoreOps(row);
@@ -157,7 +154,7 @@ export interface Screen {
 }
 
 /**
- * The keys of rows that are open at first: always the one with most time next, until one would fill more lines; none deeper; at least one level, and what takes more than a third of the time, however many rows that has.
+ * The keys of rows that are open at first: always the one with most time next, until one would fill more lines; none deeper; at least one level, and of a table what takes more than a third of the time, however many rows that has.
  */
 export function openedFirst(rows: Rows, { lines, levels, perRow, least = SMALL }: Screen): ReadonlySet<string> {
   const { by, whole } = timeOf(rows.roots);
@@ -172,7 +169,8 @@ export function openedFirst(rows: Rows, { lines, levels, perRow, least = SMALL }
     const below = rows.below(next);
     const large = below.filter(({ values }) => values[by] >= SMALL * whole);
     const more = perRow ? below.length : large.length - 1;
-    const isMost = next.values[by] > whole / 3;
+    // A table scrolls; a drawing is to be seen whole.
+    const isMost = perRow && next.values[by] > whole / 3;
     if (!isMost && shown >= TOO_FEW && shown + more > lines) break;
     opened.add(next.key);
     shown += more;

@@ -4,7 +4,16 @@ import type { DiagnosedFinding, GroupNodes } from "../api/types";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
 import { mayGainMore, ratedShare } from "./tree_values";
-import { eligibleSentence, findingOf, gainsUntold, knownGains, onUnitsInWords, othersOf, wasteOf } from "./waste";
+import {
+  eligibleSentence,
+  findingOf,
+  gainsUntold,
+  knownGains,
+  onUnitsInWords,
+  othersOf,
+  partApart,
+  wasteOf,
+} from "./waste";
 
 const rowsOf = (gains: readonly (number | null)[], limited: readonly number[]): Rows => {
   const causes =
@@ -176,4 +185,14 @@ it("a module that differs from its like in more than its number stands apart, an
   const { ops } = nodes();
   expect(othersThan(ops.map((count, i) => (i === 4 ? 9 : count)))).toEqual(["/Net/Layer[1]/conv"]);
   expect(othersThan(ops)).toEqual([]);
+});
+
+it("is told from others of its path by the number that differs", () => {
+  const [path, other] = [
+    "/m/Conv::call[2]/Conv::forward/Conv::own/conv2d",
+    "/m/Conv::call/Conv::forward/Conv::own/conv2d",
+  ];
+  expect(partApart(path, "Conv::own/conv2d", [other])).toBe("Conv::call[2]");
+  expect(partApart(other, "Conv::own/conv2d", [path])).toBe("Conv::call");
+  expect(partApart("/Net/Layer[1]/", "Layer[1]", ["/Net/Layer[2]/"]), "its name says it").toBe("");
 });

@@ -119,6 +119,13 @@ export function othersOf({ tree }: Rows, { members }: TreeRow): string[] {
   });
 }
 
+/** Of a path that differs from others in numbers alone: the last part that is not alike in all, above the row's own `name`; or empty. */
+export function partApart(path: string, name: string, others: readonly string[]): string {
+  const [own = [], ...places] = [path, ...others].map((each) => each.replace(/\/$/, "").split("/"));
+  const above = own.slice(0, -name.split("/").length);
+  return above.filter((part, i) => places.some((other) => other[i] !== part)).at(-1) ?? "";
+}
+
 /** Of how much of the kernel time it is known what it could gain; null without any. */
 export function knownGains({ roots }: Rows): number | null {
   const sum = (measure: Measure): number => roots.reduce((all, { values }) => all + values[measure], 0);

@@ -14,6 +14,7 @@ import { useScope } from "../../frame/scope";
 import { chainOf, communicates, nothingShown, SMALL, type Measure } from "../../model/tree_values";
 import { shownPath, type TreeRow } from "../../model/tree_row";
 import {
+  centred,
   fitted,
   heightFor,
   GAP_BELOW,
@@ -204,6 +205,7 @@ function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
     const graph = inRoom(full - 32);
     // What is small has room for longer names beside each other, as far as the height allows it to be shown whole.
     const smaller = LEGIBLE / whole(graph, Infinity, most).scale;
+    if (whole(graph, full, most).scale >= LEGIBLE) return centred(graph);
     return level === null || smaller <= 1 || smaller > LEGIBLE / SMALLEST
       ? graph
       : inRoom((full - 32) * smaller, smaller);

@@ -19,7 +19,7 @@ import { iterationGain } from "../../model/iteration_gain";
 import { cutLabel } from "../../model/kernel_name";
 import { boundInWords, boundOf, mainBoundInWords } from "../../model/shades";
 import { mayGainMore, ratedShare, timeOf } from "../../model/tree_values";
-import { eligibleSentence, findingOf, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
+import { eligibleSentence, findingOf, onUnitsInWords, othersOf, partApart, wasteOf } from "../../model/waste";
 
 const LETTERS = 48;
 
@@ -173,14 +173,18 @@ function Place({ row, tree }: { row: TreeRow; tree: GroupTree }) {
       ? ""
       : `\n${formatCount(others.length)} more of this path, but for its numbers, in modules that are not alike, counted apart: ${other}`;
   const direction = row.parent?.gathers === "direction" ? ` (${row.parent.name})` : "";
+  // Which of them it is says more than how many there are.
+  const within = row.members.length > 1 ? "" : partApart(path, row.name, others);
+  const among =
+    within !== ""
+      ? ` in ${cutLabel(within, LETTERS)}`
+      : `${row.members.length > 1 ? "" : " ×1"} of ${formatCount(row.members.length + others.length)}`;
   return (
     <button type="button" class="link-button" data-tip={path + apart} onClick={() => tree.select(row)}>
       {cutLabel(row.name, LETTERS)}
       {row.part === null ? "" : ` (${row.part})`}
       {row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : ""}
-      {others.length > 0 &&
-        direction === "" &&
-        `${row.members.length > 1 ? "" : " ×1"} of ${formatCount(row.members.length + others.length)}`}
+      {others.length > 0 && direction === "" && among}
       {direction}
     </button>
   );
