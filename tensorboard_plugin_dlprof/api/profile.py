@@ -126,9 +126,10 @@ class Profile:
         its kernels, ``bound`` (what limits it: compute, memory, ...), ``data_type``, ``input_shapes`` (JSON),
         ``stack_trace``, ``eligibility`` (including what is unknown), ``cause`` of not using Tensor Cores, or of using
         them badly, ``kept_off_ns`` (kernel time that could be on Tensor Cores and is not), ``dimension`` that does not
-        fit the data type, ``padded_shape``, ``gain_ns`` (kernel time beyond that at the GPU's published rates). The
-        last six are missing if they cannot be computed, because the database is damaged or was made by another version
-        of this package.
+        fit the data type, ``padded_shape``, ``gain_ns`` (kernel time beyond that at the GPU's published rates),
+        ``kernel_ns`` (time of its kernels), ``unrated_time_ns`` (that of which no gain is known). The last eight are
+        missing if they cannot be computed, because the database is damaged or was made by another version of this
+        package.
         """
         return self._table("ops")
 

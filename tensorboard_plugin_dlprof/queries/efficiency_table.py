@@ -33,6 +33,7 @@ EFFICIENCY = Table(
     columns=(
         _OP["name"],
         _OP["gain_ns"],
+        _OP["unrated_time_ns"],
         Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.",
                "rate.kernel_ns"),
         _OP["op_id"],

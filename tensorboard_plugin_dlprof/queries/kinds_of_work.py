@@ -107,6 +107,7 @@ OF_TYPE = (
     ON_TENSOR_CORES,
     limits.BOUND,
     limits.GAIN,
+    limits.UNRATED,
     limits.CAUSE,
     limits.KEPT_OFF_TIMES,
     *limits.BOUND_TIMES,

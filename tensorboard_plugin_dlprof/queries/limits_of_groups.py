@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.efficiency import GAIN as GAIN_OF_OP
 from tensorboard_plugin_dlprof.queries.efficiency import KEPT_OFF_NS
 from tensorboard_plugin_dlprof.queries.reasons import KEPT_OFF, KEPT_OFF_TIME, cause_in_words
 from tensorboard_plugin_dlprof.queries.table import Column
@@ -44,6 +45,7 @@ _SUMS = {
         for bound, condition in _OF_BOUND.items()
     },
     "kept_off_ns": KEPT_OFF_NS,
+    "rated_ns": f"CASE WHEN {GAIN_OF_OP} IS NOT NULL THEN rate.kernel_ns ELSE 0 END",
     **{name: f"CASE WHEN rate.measured_ns > 0 THEN {value} END" for name, value in _RATED.items()},
     **{f"{name}_known_ns": _KNOWN_NS.format(value) for name, value in _RATED.items()},
 }
@@ -117,6 +119,11 @@ GAIN = Column("gain_ns", "Could Gain", "duration_ns",
               "Kernel time less the time that it would take at the GPU's published rates, which no kernel quite "
               "reaches; for FP32 and TF32 matrix multiplications, at the 16-bit rates.", "ops.gain_ns",
               nullable=True)  # fmt: skip
+
+UNRATED = Column("unrated_time_ns", "Unrated Kernel Time", "duration_ns",
+                 "The part of the kernel time of which it is not known what it could gain, and which Could Gain does "
+                 "not hold.", "nullif(ops.kernel_ns, 0) - ifnull(limits.rated_ns, 0)", nullable=True, hidden=True,
+                 tier=2)  # fmt: skip
 
 CAUSE = Column("cause", KEPT_OFF, "text",
                "What keeps eligible ops off Tensor Cores for most of the time that they are off them, or from using "

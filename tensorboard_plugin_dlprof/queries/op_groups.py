@@ -26,6 +26,7 @@ from tensorboard_plugin_dlprof.queries.limits_of_groups import (
     GAIN,
     KEPT_OFF_TIMES,
     RATES,
+    UNRATED,
     limits_joins,
 )
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -76,6 +77,7 @@ _COLUMNS = (
     ON_TENSOR_CORES,
     BOUND,
     GAIN,
+    UNRATED,
     *RATES,
     CAUSE,
     KEPT_OFF_TIMES,

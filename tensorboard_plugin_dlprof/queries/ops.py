@@ -10,6 +10,7 @@ import msgspec
 from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.queries.efficiency import GAIN
 from tensorboard_plugin_dlprof.queries.kinds_of_work import BOUND, OF_OP, OF_TYPE, TYPE_JOINS, on_tensor_cores
+from tensorboard_plugin_dlprof.queries.limits_of_groups import UNRATED
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.reasons import REASONS, REASONS_JOIN
@@ -80,6 +81,8 @@ ELIGIBLE_OR_UNKNOWN = (
 """Whether an op is eligible, likewise. NULL (unknown) if it launches CUDA graphs recorded as a whole, whatever is in
 them, and for kernels that no op is known to have launched."""
 
+_KERNEL_NS = "nullif(kernels.kernel_ns, 0)"
+
 OPS = Table(
     name="ops",
     key="op_id",
@@ -132,6 +135,9 @@ OPS = Table(
         Column("gain_ns", "Could Gain", "duration_ns",
                "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and "
                "TF32 matrix multiplications, at the 16-bit rates.", GAIN, nullable=True),
+        Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.", _KERNEL_NS,
+               nullable=True, hidden=True, tier=2),
+        msgspec.structs.replace(UNRATED, sql=f"CASE WHEN {GAIN} IS NULL THEN {_KERNEL_NS} ELSE 0 END"),
         Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls",
                tier=2),
         OF_OP,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import MutableMapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import TypedDict, cast
 
 from tensorboard_plugin_dlprof.queries import crossing
@@ -46,6 +47,35 @@ def constant_columns(
     return result
 
 
+_MAY_REPEAT = MappingProxyType({"calls": "ops"})
+"""Columns that may say the same as another one in every row: where ops are called once."""
+
+
+def repeated_columns(
+    connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest, rows: Sequence[Row], total: int
+) -> dict[str, str]:
+    """The keys of the columns that say the same as another one in each of ``total`` rows, and of that one.
+
+    Search and filters do not matter, as for ``constant_columns``.
+    """
+    if not rows or not 1 < total <= _MOST_ROWS:
+        return {}
+    columns = {column.key: column for column in table.columns}
+    pairs = {key: of for key, of in _MAY_REPEAT.items() if key in columns and of in columns}
+    alike = {key: of for key, of in pairs.items() if all(row[key] == row[of] for row in rows)}
+    if len(rows) == total:
+        return alike
+    query = TableQuery(table, scope, request)
+
+    def differ(key: str, of: str) -> bool:
+        used = [columns[key].sql, columns[of].sql]
+        values = [f"({sql}) / {query.divisors.get(name, 1)}.0" for name, sql in zip((key, of), used, strict=True)]
+        other = f"SELECT 1 FROM {table.source(used)} WHERE ({table.where}) AND {' IS NOT '.join(values)} LIMIT 1"
+        return connection.execute(other, query.scope_values).fetchone() is not None
+
+    return {key: of for key, of in alike.items() if not differ(key, of)}
+
+
 _SUMMED = frozenset(
     {
         *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
@@ -62,7 +92,7 @@ _ADDITIVE = frozenset(
         *("a_ns", "a_ops", "b_ns", "b_ops", "of_change_fraction"),
         *("calls", "change_ns", "duration_ns", "total_ns"),
         *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
-        *("gpu_time_ns", "kernel_calls", "kernel_ns", "kernel_time_ns", "kernels"),
+        *("gpu_time_ns", "kernel_calls", "kernel_ns", "kernel_time_ns", "kernels", "unrated_time_ns"),
         *("at_peak", "at_peak_bytes", "blocks", "held_fraction", "stay", "total_bytes"),
     }
 )
@@ -127,6 +157,8 @@ class TablePage(TypedDict):
     """Sums of the columns that can be summed, over all rows that pass search and filters."""
     constant: list[str]
     """The columns in which all rows are alike, those too that search and filters leave out."""
+    repeated: dict[str, str]
+    """The columns that say the same as another one in all these rows, by its key."""
     note: str
     """What the rows do not tell by themselves, in a sentence; empty if nothing."""
 
@@ -151,6 +183,7 @@ def page_of(
         "sort": answer.sort,
         "totals": totals(connection, table, scope, request),
         "constant": constant_columns(connection, table, scope, request, answer.rows, answer.total),
+        "repeated": repeated_columns(connection, table, scope, request, answer.rows, answer.total),
         "note": crossing.crossing(connection, table.name, scope, request),
     }
 

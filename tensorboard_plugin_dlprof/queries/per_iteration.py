@@ -23,7 +23,17 @@ _COLUMNS = frozenset(
     {
         *("gpu_time_ns", "cpu_time_ns", "cpu_overhead_ns", "gpu_idle_ns", "kernel_time_ns", "kernel_ns", "busy_ns"),
         *("memory_bound_ns", "compute_bound_ns", "caches_bound_ns", "latency_bound_ns", "communication_ns"),
-        *("gain_ns", "kept_off_ns", "limited_ns", "calls", "kernel_calls", "kernels", "flops", "min_bytes"),
+        *(
+            "gain_ns",
+            "unrated_time_ns",
+            "kept_off_ns",
+            "limited_ns",
+            "calls",
+            "kernel_calls",
+            "kernels",
+            "flops",
+            "min_bytes",
+        ),
     }
 )
 """Columns of these tables that grow with the number of iterations, unlike means, shares, rates and numbers of ops."""

@@ -444,3 +444,27 @@ def test_filters_stand_where_more_than_ten_rows_are_listed(page: Page, tensorboa
     expect(section.locator(".filter-row")).to_have_count(0)
     section.get_by_role("button", name="Show", exact=True).click()
     expect(section.locator(".filter-row")).to_be_visible()
+
+
+def test_what_repeats_is_folded_and_what_is_part_is_marked(page: Page, tensorboard: TensorBoard) -> None:
+    """Calls that equal the ops stand in a line, the sum of gains says of how much it is, and the largest share is full."""
+    if shared_data_or_none() is None:
+        pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
+    page.goto(tensorboard.page(run="dlprof", view="ops"))
+    table = page.get_by_role("grid", name="Ops by Path")
+    expect(table.get_by_role("columnheader", name="Ops", exact=True)).to_be_visible()
+    calls = table.get_by_role("columnheader", name="Calls")
+    expect(calls).to_have_count(0)
+    totals = tensorboard.get("table", profile=tensorboard.profile("dlprof")["id"], table="op_paths")["totals"]
+    known = 1 - totals["unrated_time_ns"] / totals["kernel_time_ns"]
+    expect(table.locator("tfoot")).to_contain_text(re.compile(r"\* [\d.]+\sµs"))
+    expect(page.locator(".table-note")).to_contain_text(f"of which it is known, {known * 100:.1f} % in all")
+    shares = table.locator("tbody td.bar-cell:not(.bar-plain)")
+    bars = shares.evaluate_all("cells => cells.map((cell) => +getComputedStyle(cell).getPropertyValue('--bar'))")
+    assert max(bars) == bars[0] == 1
+    share = table.get_by_role("columnheader", name="Share").get_by_role("button")
+    expect(share).to_have_attribute("data-tip", re.compile("largest row shown"))
+    folded = page.locator(".table-folded")
+    expect(folded).to_contain_text("Equal to Ops in all rows: Calls")
+    folded.get_by_role("button", name="Unfold").click()
+    expect(calls).to_be_visible()

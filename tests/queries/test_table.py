@@ -225,6 +225,23 @@ def test_columns_in_which_all_rows_are_alike(connection: sqlite3.Connection, lim
     assert "other" in page_of(connection, table, SCOPE, request)["constant"]
 
 
+@pytest.mark.parametrize("limit", [25, 1])
+def test_calls_that_only_repeat_the_ops(connection: sqlite3.Connection, limit: int) -> None:
+    """In each row, on the page or not; of several iterations, calls of one."""
+    columns = (
+        Column("ops", "Ops", "integer", "", "launch.stream"),
+        Column("calls", "Calls", "integer", "", "3 * launch.stream"),
+    )
+    table = msgspec.structs.replace(LAUNCHES, name="op_paths", columns=(*LAUNCHES.columns, *columns))
+    connection.execute("UPDATE launches SET stream = 7 WHERE op = 'A'")
+    three, mean = Scope(1, 1, "default-domain", 3), PageRequest(op="A", limit=limit, per="iteration")
+    assert page_of(connection, table, three, mean)["repeated"] == {"calls": "ops"}
+    assert page_of(connection, table, three, PageRequest(op="A", limit=limit))["repeated"] == {}
+    other = msgspec.structs.replace(columns[1], sql="iif(launch.id = 2, 9, 3 * launch.stream)")
+    table = msgspec.structs.replace(table, columns=(*LAUNCHES.columns, columns[0], other))
+    assert page_of(connection, table, three, mean)["repeated"] == {}, "row 2 comes last"
+
+
 def test_every_join_has_an_alias_before_its_last_condition() -> None:
     """Of one table, or of a subquery in brackets: a table leaves out the joins whose alias no column names."""
     joins = {join for table in TABLES.values() for join in table.joins}

@@ -83,6 +83,10 @@ def test_causes_are_told_from_the_first_request(golden: Golden) -> None:
         time for op, gain, time in zip(ids, gains, nodes["kernel_time_ns"], strict=True) if op and gain is None
     ]
     assert nodes["unrated_time_ns"][nodes["name"].index("/")] == sum(of_unknown_gain) > 0
+    for table in ("ops", "op_paths", "op_names", "op_types", "efficiency"):
+        totals = golden.get(f"/table?table={table}")["totals"]
+        assert totals["unrated_time_ns"] == sum(of_unknown_gain), "as in the tree"
+        assert totals["kernel_ns" if table in ("ops", "efficiency") else "kernel_time_ns"] == 308_960
     ops = {row["op_id"]: row["cause"] for row in golden.get("/table?table=ops&limit=100")["rows"]}
     assert (ops["CONV2D_1"], ops["LINEAR_1"], ops["MAX_POOL2D_1"]) == ("FP32 tensors", "Too small", None)
     root = next(row for row in golden.get("/table?table=groups&limit=100")["rows"] if row["path"] == "/")

@@ -1778,6 +1778,8 @@ export interface TableResponse {
   totals: Record<string, number | null>;
   /** The columns in which all rows are alike, those too that search and filters leave out. */
   constant: string[];
+  /** The columns that say the same as another one in all these rows, by its key. */
+  repeated: Record<string, string>;
   /** What the rows do not tell by themselves, in a sentence; empty if nothing. */
   note: string;
 }

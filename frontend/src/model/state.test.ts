@@ -9,6 +9,7 @@ import {
   pageNumbers,
   readTableState,
   repeated,
+  repeatedColumns,
   sortDirection,
   tableChanges,
   pickedColumns,
@@ -214,6 +215,15 @@ describe("a filter of times", () => {
   ] as const)("%s under a head in %s is %s", (typed, unit, meant) => {
     expect(withOwnUnit(typed, unit)).toBe(meant);
   });
+});
+
+it("folds a column that says the same as another one, unless it is in use", () => {
+  const columns = ["ops", "calls"].map((key) => column(key, "integer"));
+  const labels = (needed: readonly string[], shown = columns) =>
+    repeatedColumns(shown, { repeated: { calls: "ops" } }, needed).map(([{ key }, other]) => [key, other]);
+  expect(labels([])).toEqual([["calls", "ops"]]);
+  expect(labels(["calls"])).toEqual([]);
+  expect(labels([], columns.slice(1))).toEqual([]);
 });
 
 it("leaves out calls that repeat the number of ops in every row", () => {

@@ -157,6 +157,17 @@ export const foldable = (
       !needed.includes(column.key),
   );
 
+/** Those of the columns that say the same as another one of them in every row, and its label. */
+export const repeatedColumns = (
+  columns: readonly Column[],
+  { repeated }: Pick<TableResponse, "repeated">,
+  needed: readonly string[],
+): (readonly [Column, string])[] =>
+  columns.flatMap((column) => {
+    const other = columns.find(({ key }) => key === repeated[column.key]);
+    return other === undefined || needed.includes(column.key) ? [] : [[column, other.label] as const];
+  });
+
 /** Calls of A and B that repeat how many ops they have, and what the time of a call changes where no number of calls does, in every row. */
 export function repeated(columns: readonly Column[], rows: readonly Row[], needed: readonly string[]): Set<string> {
   const pairs = ["a", "b"].map((side) => [`${side}_ops`, `${side}_calls`] as const);

@@ -9,6 +9,8 @@ import { navigate, useUrl } from "../../frame/url";
 import { useCauses } from "../../frame/use_causes";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { PART, partlyRated } from "../../model/rated";
 import {
   byDefault,
   pickedColumns,
@@ -18,6 +20,7 @@ import {
   forgotten,
   readTableState,
   repeated,
+  repeatedColumns,
   tableChanges,
   withoutGpu,
   type TableState,
@@ -179,13 +182,20 @@ export function DataTable(props: DataTableProps) {
   const needed = [data.sort.replace("-", ""), ...filters];
   const folded = selectedColumns === null ? foldable(inView, data, needed) : [];
   const repeats = repeated(inView, data.rows, needed);
-  const unfolded = inView.filter((column) => !folded.includes(column) && !repeats.has(column.key));
+  const repeating = new Map(selectedColumns === null ? repeatedColumns(inView, data, needed) : []);
+  const unfolded = inView.filter(
+    (column) => !folded.includes(column) && !repeating.has(column) && !repeats.has(column.key),
+  );
   const columns = selectedColumns ?? layout.fit(unfolded, needed);
   const select = (key: string): void =>
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
   const many = narrowed || data.filtered > FEW_ROWS;
   // On one page it would only repeat what is seen, unless it says what is left out, or turns a choice back.
   const timeless = leavesOut ? data.total - data.filtered : 0;
+  const partOfAll = partlyRated(data.totals);
+  const hasPart =
+    columns.some(({ key }) => key === "gain_ns") &&
+    (partOfAll !== null || data.rows.some((row) => partlyRated(row) !== null));
   const paged = narrowed || data.filtered > state.size || state.size !== pageSize;
   return (
     <section class="data-table" aria-label={title}>
@@ -224,11 +234,12 @@ export function DataTable(props: DataTableProps) {
           />
         </div>
         {data.note !== "" && <p class="muted table-said">{data.note}</p>}
-        {folded.length > 0 && (
+        {folded.length + repeating.size > 0 && (
           <Folded
             columns={folded}
+            repeated={repeating}
             data={data}
-            onShow={() => change({ columns: [...columns, ...folded].map(({ key }) => key) })}
+            onShow={() => change({ columns: [...columns, ...folded, ...repeating.keys()].map(({ key }) => key) })}
           />
         )}
       </div>
@@ -254,21 +265,31 @@ export function DataTable(props: DataTableProps) {
         selected={props.selected ?? state.row}
         onSelect={props.selectable === true ? select : undefined}
       />
-      {isTimed && (timeless > 0 || !leavesOut) && (
+      {(isTimed && (timeless > 0 || !leavesOut)) || hasPart ? (
         <p class="muted table-note">
-          {leavesOut
-            ? `${formatCounted(timeless, noun.replace(/s$/, ""), noun)} ${lacking}.`
-            : `Those ${lacking} are listed, too.`}{" "}
-          <button
-            type="button"
-            class="link-button"
-            aria-pressed={!leavesOut}
-            onClick={() => navigate({ [shows]: leavesOut ? "show" : null, [`${name}.page`]: null })}
-          >
-            {leavesOut ? "Show" : "Leave out"}
-          </button>
+          {isTimed && (timeless > 0 || !leavesOut) && (
+            <span>
+              {leavesOut
+                ? `${formatCounted(timeless, noun.replace(/s$/, ""), noun)} ${lacking}.`
+                : `Those ${lacking} are listed, too.`}{" "}
+              <button
+                type="button"
+                class="link-button"
+                aria-pressed={!leavesOut}
+                onClick={() => navigate({ [shows]: leavesOut ? "show" : null, [`${name}.page`]: null })}
+              >
+                {leavesOut ? "Show" : "Leave out"}
+              </button>
+            </span>
+          )}
+          {hasPart && (
+            <span>
+              {PART} of the kernel time of which it is known
+              {partOfAll !== null && `, ${formatShare(partOfAll)} in all`}.
+            </span>
+          )}
         </p>
-      )}
+      ) : null}
       {paged && (
         <Pager
           noun={noun}

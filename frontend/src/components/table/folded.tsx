@@ -5,12 +5,14 @@ import { TableCell } from "./table_cell";
 
 interface FoldedProps {
   columns: readonly Column[];
+  /** Those that say the same as another one in every row, by its label. */
+  repeated: ReadonlyMap<Column, string>;
   data: TableResponse;
   onShow: () => void;
 }
 
 /** Columns that say the same in every row, said once. */
-export function Folded({ columns, data, onShow }: FoldedProps) {
+export function Folded({ columns, repeated, data, onShow }: FoldedProps) {
   const [row] = data.rows;
   if (row === undefined) return null;
   const isKnown = ({ key }: Column): boolean => !isEmpty(row[key]);
@@ -32,6 +34,11 @@ export function Folded({ columns, data, onShow }: FoldedProps) {
       {unknown.length > 0 && (
         <span class="muted">Empty in all rows: {unknown.map(({ label }) => label).join(", ")}</span>
       )}
+      {[...repeated].map(([{ key, label }, other]) => (
+        <span key={key} class="muted">
+          Equal to {other} in all rows: {label}
+        </span>
+      ))}
       <button type="button" class="link-button" onClick={onShow}>
         Unfold
       </button>

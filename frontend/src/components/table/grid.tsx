@@ -17,13 +17,14 @@ import { signedAmount } from "../../model/change";
 import { beginningsApart, kernelsOf, shortFirstKernel, splitPath, wordsApart } from "../../model/kernel_name";
 import { placesApart } from "../../model/short_place";
 import { ambiguousPaths, isNumeric, nextSort, type TableState } from "../../model/table_state";
+import { knownForTip, PART, partlyRated } from "../../model/rated";
 import { columnScales } from "../../model/time_columns";
 import { textWidth } from "../text_width";
 import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
 import { Duration, Size } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
-import { barOf, CHANGES, copiedText, hasBars, lettersIn, roomOf, TableCell } from "./table_cell";
+import { barOf, CHANGES, copiedText, hasBars, isShare, lettersIn, roomOf, TableCell, wholeOfBars } from "./table_cell";
 import { headOf, TableHead } from "./table_head";
 
 /** An answer that comes sooner is shown without a flicker. */
@@ -33,9 +34,6 @@ const DIM_AFTER_MS = 200;
 const ROW_HEIGHT = 29;
 
 const cellText = (value: Cell | undefined): string => (value === null || value === undefined ? "" : String(value));
-
-/** The column that says what part of the whole a row is. */
-const isShare = ({ key }: Column): boolean => key === "gpu_time_fraction" || key === "held_fraction";
 
 function classOf(column: Column, isBarred: boolean): string {
   if (column.type === "boolean") return "middle";
@@ -111,6 +109,7 @@ export function Grid(props: GridProps) {
     columns.filter(({ key: column }) => !(column in meters)),
     data.sort,
   );
+  const wholes = new Map([...withBars].map((column) => [column, wholeOfBars(column, rows, scale.get(column.key))]));
   const headRows = props.filters ? 2 : 1;
   const units = new Map<string, Unit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");
@@ -263,7 +262,11 @@ export function Grid(props: GridProps) {
           <col />
         </colgroup>
         <TableHead
-          columns={columns}
+          columns={columns.map((column) =>
+            wholes.has(column) && (isShare(column) || column.type !== "fraction")
+              ? { ...column, description: `${column.description} The bar is of the largest row shown.` }
+              : column,
+          )}
           sort={data.sort}
           units={units}
           where={props.filters ? state.where : null}
@@ -289,7 +292,7 @@ export function Grid(props: GridProps) {
                 <td
                   key={column.key}
                   class={classOf(column, withBars.has(column))}
-                  style={barStyle(withBars.has(column) ? barOf(column, row, scale.get(column.key)) : 0)}
+                  style={barStyle(barOf(column, row, wholes.get(column) ?? 0))}
                   tabIndex={j === stop ? 0 : -1}
                   onFocus={() => setAt({ row: i, column: j })}
                 >
@@ -363,7 +366,12 @@ function Totals({ columns, data, units }: TotalsProps) {
             );
           return (
             <td key={column.key} class="right">
-              <Total column={column} value={total} unit={units.get(column.key)} />
+              <Total
+                column={column}
+                value={total}
+                unit={units.get(column.key)}
+                rated={column.key === "gain_ns" ? partlyRated(data.totals) : null}
+              />
             </td>
           );
         })}
@@ -372,15 +380,39 @@ function Totals({ columns, data, units }: TotalsProps) {
   );
 }
 
-function Total({ column, value, unit }: { column: Column; value: number | null; unit: Unit | undefined }) {
+interface TotalProps {
+  column: Column;
+  value: number | null;
+  unit: Unit | undefined;
+  /** Of a gain that more may be added to: of how much of the kernel time it is. */
+  rated: number | null;
+}
+
+function Total({ column, value, unit, rated }: TotalProps) {
   const isTime = column.type === "duration_ns";
+  const known = rated === null ? "" : knownForTip(rated);
+  const mark = rated !== null && (
+    <span class="muted" data-tip={known}>
+      {PART}{" "}
+    </span>
+  );
   if (value !== null && unit !== undefined && Math.abs(value) < MOST_IN_UNIT * unit.size)
     return (
-      <span class="number" data-tip={isTime ? readableAndExact(value) : `${exactNumber(value)} bytes`}>
+      <span
+        class="number"
+        data-tip={isTime ? [readableAndExact(value), known].filter(Boolean).join("\n") : `${exactNumber(value)} bytes`}
+      >
+        {mark}
         {CHANGES.has(column.key) ? signedAmount(value, withUnit(value, unit)) : withUnit(value, unit)}
       </span>
     );
-  if (isTime) return <Duration ns={value} />;
+  if (isTime)
+    return (
+      <>
+        {mark}
+        <Duration ns={value} />
+      </>
+    );
   if (column.type === "bytes") return <Size bytes={value} />;
   return <span class="number">{column.type === "fraction" ? formatShare(value) : formatCalls(value)}</span>;
 }

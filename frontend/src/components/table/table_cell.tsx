@@ -13,6 +13,7 @@ import { kernelsOf, shortFirstKernel, TAIL } from "../../model/kernel_name";
 import { gpuTimeParts } from "../../model/kernel_time";
 import { partKinds } from "../../model/parts";
 import { precisionLabel } from "../../model/precisions";
+import { knownForTip, PART, partlyRated } from "../../model/rated";
 import { colourOf } from "../../model/resources";
 import { isMoment, type Scale } from "../../model/time_columns";
 import { CopyButton } from "../copy_button";
@@ -69,7 +70,14 @@ export function TableCell(props: TableCellProps) {
     case "duration_ns":
       if (meter !== undefined)
         return <MeterCell ns={Number(value)} scale={scale} fraction={row[meter] ?? null} column={column} row={row} />;
-      return <TimeCell ns={Number(value)} scale={scale} moment={isMoment(column.key)} />;
+      return (
+        <TimeCell
+          ns={Number(value)}
+          scale={scale}
+          moment={isMoment(column.key)}
+          rated={column.key === "gain_ns" ? partlyRated(row) : null}
+        />
+      );
     case "fraction":
       return <span class="number">{formatShare(Number(value))}</span>;
     case "integer":
@@ -194,17 +202,36 @@ function fullName(column: Column, row: Row): string {
 /** Whether bars say something of its values: a moment is no length, and a change has a sign. */
 export const hasBars = ({ key }: Column): boolean => !CHANGES.has(key) && !isMoment(key);
 
+/** The column that says what part of the whole a row is. */
+export const isShare = ({ key }: Column): boolean => key === "gpu_time_fraction" || key === "held_fraction";
+
+/** What a bar that fills its cell stands for: the largest of the rows, or all of what the share is of, such as a peak. */
+export const wholeOfBars = (column: Column, rows: readonly Row[], scale: Scale | undefined): number =>
+  isShare(column)
+    ? Math.max(...rows.map((row) => Number(row[column.key] ?? 0)), 0)
+    : column.type === "fraction"
+      ? 1
+      : (scale?.largest ?? 0);
+
 /** How much of its cell the bar below a value fills, from 0 to 1. */
-export function barOf(column: Column, row: Row, scale: Scale | undefined): number {
+export function barOf(column: Column, row: Row, whole: number): number {
   const value = Math.max(Number(row[column.key] ?? 0), 0);
-  const whole = column.type === "fraction" ? 1 : (scale?.largest ?? 0);
   return whole > 0 ? Math.min(value / whole, 1) : 0;
 }
 
-function TimeCell({ ns, scale, moment }: { ns: number; scale: Scale | undefined; moment: boolean }) {
+interface TimeCellProps {
+  ns: number;
+  scale: Scale | undefined;
+  moment: boolean;
+  /** Of a gain that more may be added to: of how much of the kernel time it is. */
+  rated: number | null;
+}
+
+function TimeCell({ ns, scale, moment, rated }: TimeCellProps) {
   if (scale === undefined) return <span class="number">{formatCount(ns)} ns</span>;
   return (
-    <span class="number" data-tip={readableAndExact(ns)}>
+    <span class="number" data-tip={readableAndExact(ns) + (rated === null ? "" : `\n${knownForTip(rated)}`)}>
+      {rated !== null && <span class="muted">{PART} </span>}
       {moment ? momentInUnit(ns, scale.unit) : inUnit(ns, scale.unit)}
     </span>
   );

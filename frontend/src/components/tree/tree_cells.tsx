@@ -7,6 +7,7 @@ import { causesTip } from "../../model/causes";
 import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, isSmall, signedAmount, signedDuration, signedPercent } from "../../model/change";
 import { splitNumber } from "../../model/folding";
+import { knownForTip, PART } from "../../model/rated";
 import { partTip, rowLabel, shownPath, type TreeRow } from "../../model/tree_row";
 import {
   isShare,
@@ -22,7 +23,7 @@ import {
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
 import { TimeIn } from "../value";
-import { PART, type TreeColumn } from "./tree_columns";
+import type { TreeColumn } from "./tree_columns";
 
 export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean; onToggle: () => void }) {
   const { expandable, members } = row;
@@ -148,7 +149,7 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
   return (
     <span
       class="number"
-      data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}${isPart ? `\nKnown for ${formatShare(ratedShare(row))} of the kernel time; what the rest could gain is not known` : ""}`}
+      data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}${isPart ? `\n${knownForTip(ratedShare(row))}` : ""}`}
     >
       {isPart && <span class="muted">{PART} </span>}
       {inUnit(value, unit)}

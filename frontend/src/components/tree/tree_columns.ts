@@ -127,9 +127,6 @@ export const columnsFor = (
   ];
 };
 
-/** Marks what could be gained by a part of the ops below: what the rest could gain is not known. */
-export const PART = "*";
-
 export const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
 
 /** In CSS pixels; names take what is left, and need at least this, or all that a very narrow page has beside the time. */

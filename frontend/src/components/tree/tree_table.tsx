@@ -11,6 +11,7 @@ import { useScope } from "../../frame/scope";
 import { useBaseline } from "../../frame/use_baseline";
 import { changeOf, changesOf, type Change } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
+import { PART } from "../../model/rated";
 import { gainsUntold, knownGains } from "../../model/waste";
 import type { TreeRow } from "../../model/tree_row";
 import {
@@ -34,7 +35,6 @@ import {
   isOfBoth,
   isTime,
   nextSort,
-  PART,
   widthOf,
   type TreeColumn,
 } from "./tree_columns";
@@ -96,7 +96,7 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
           : undefined;
   const known = useMemo(() => knownGains(tree.folded), [tree.folded]);
   const untold = onGpu && compared === undefined ? gainsUntold(known, tree.missing[0]) : "";
-  const hasPart = columns.some(({ key }) => key === "gain_ns") && tree.rows.roots.some(mayGainMore);
+  const hasPart = columns.some(({ key }) => key === "gain_ns") && shown.some(mayGainMore);
   const current = useRef(tree);
   current.current = tree;
   const keep = useCached([tree.unordered, matrixUnit, changes, columns.map(({ key }) => key).join(" ")]);

@@ -23,6 +23,7 @@ import { useQuery, type Query } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
 import { UNASSOCIATED, shortKernelName } from "../../model/kernel_name";
 import { runningOf, type Running } from "../../model/parts";
+import { knownForTip, PART, partlyRated } from "../../model/rated";
 import { colourOf, shortUnit } from "../../model/resources";
 import { placesApart } from "../../model/short_place";
 import { showingOp, type Changes } from "../../model/url_state";
@@ -189,7 +190,7 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
               {time === "gpu_time_ns" ? "GPU" : "CPU"} Time ({unit.name}){" "}
               {time === "gpu_time_ns" ? perIteration : allThreads}
             </th>
-            <th scope="col" class="share">
+            <th scope="col" class="share" data-tip="The bar is of the largest row.">
               Share
             </th>
             {isShareTold && (
@@ -228,6 +229,7 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
             const ns = numberOf(row, time) ?? 0;
             const share = shareOfRow(row);
             const gain = numberOf(row, "gain_ns");
+            const rated = gain !== null && gain > 0 ? partlyRated(row) : null;
             const using = row.using_tensor_cores;
             const to = source.opens(row);
             const name = textOf(row, source.name);
@@ -278,7 +280,15 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
                 {isUseTold && <td class="right">{using === true ? "yes" : using === false ? "–" : "unknown"}</td>}
                 {isBoundTold && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
                 {has("gain_ns") && (
-                  <td class="right number" data-tip={gain === null ? undefined : readableAndExact(gain)}>
+                  <td
+                    class="right number"
+                    data-tip={
+                      gain === null
+                        ? undefined
+                        : `${readableAndExact(gain)}${rated === null ? "" : `\n${knownForTip(rated)}`}`
+                    }
+                  >
+                    {rated !== null && <span class="muted">{PART} </span>}
                     {gain === null || gain <= 0 ? "–" : inUnit(gain, unit)}
                   </td>
                 )}
@@ -289,6 +299,7 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
       </table>
       {has("gain_ns") && (
         <p class="muted note-below">
+          {rows.some((row) => partlyRated(row) !== null) && `${PART} of the kernel time of which it is known. `}
           <IterationGain running={running} />
         </p>
       )}

@@ -22,6 +22,7 @@ import { shortKernelName, splitPath, UNASSOCIATED } from "../../model/kernel_nam
 import { boundsOfRow } from "../../model/bounds";
 import { COLLECTIVE, NO_KERNELS } from "../../model/families";
 import { gainsInFewerBits } from "../../model/precisions";
+import { PART, partlyRated } from "../../model/rated";
 import { showingOp, type Changes } from "../../model/url_state";
 
 const FEW_KERNELS = 5;
@@ -74,7 +75,9 @@ function factsOf(row: Row, rates: Row, of: Iterations): string {
     ...(numberOf(row, "gpu_time_fraction") === null
       ? []
       : [`${formatShare(numberOf(row, "gpu_time_fraction"))} of all`]),
-    ...(gain !== null && gain > 0 ? [`could gain ${formatMean(gain, of)}`] : []),
+    ...(gain !== null && gain > 0
+      ? [`could gain ${partlyRated(rates) === null ? "" : `${PART} `}${formatMean(gain, of)}`]
+      : []),
     ...(bounds === "" ? [] : [`bound by ${bounds}`]),
   ].join(" · ");
 }
@@ -165,6 +168,7 @@ function Words({ row, children }: WordsProps) {
   const scope = useScope();
   const gain = numberOf(row, "gain_ns");
   const kernels = numberOf(row, "kernel_ns") ?? numberOf(row, "kernel_time_ns");
+  const rated = partlyRated(row);
   if (row.family === NO_KERNELS) return <p>It launched no kernel: its GPU time is that of copies and memsets.</p>;
   if (row.family === COLLECTIVE)
     return (
@@ -181,7 +185,10 @@ function Words({ row, children }: WordsProps) {
       <CauseNote row={row} />
       {gain !== null && gain > 0 && (
         <p>
-          Could gain at most <strong>{formatPerIteration(gain, scope)}</strong>
+          {rated === null
+            ? "Could gain at most "
+            : `What ${formatShare(rated)} of its kernel time could gain is known: at most `}
+          <strong>{formatPerIteration(gain, scope)}</strong>
           {kernels !== null && kernels > 0 && `, ${formatShare(gain / kernels)} of its kernel time`}, at the GPU's
           published rates{gainsInFewerBits(row) && ", of 16 bits where it multiplies matrices"}. <IterationGain />
         </p>
