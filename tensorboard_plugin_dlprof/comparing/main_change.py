@@ -4,14 +4,14 @@ kernels."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal, NamedTuple, TypedDict
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
-from tensorboard_plugin_dlprof.comparing.attribution import Row
+from tensorboard_plugin_dlprof.comparing.attribution import PART_LABELS, Row
 from tensorboard_plugin_dlprof.comparing.comparability import NO_OP, is_in_no_op, nets_kernels
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
-from tensorboard_plugin_dlprof.comparing.recording import Op
+from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, Op
 from tensorboard_plugin_dlprof.comparing.words import duration
 
 _LARGE_SHARE = 0.2
@@ -34,13 +34,18 @@ def changes_by_kind(comparison: Comparison, but: Collection[str] = ("overlap",))
 def kind_of(row: Row, nets: bool = False) -> str:
     """The op type of a row, or what the part of the time is called within a sentence."""
     if not row.a and not row.b:
-        return _PLACES.get(row.name, f"{row.name[:1].lower()}{row.name[1:]}")
+        return _within_sentence(row.name)
     if nets and is_in_no_op(row):
         return NO_OP
     op_type = (row.b or row.a)[0].op_type
     if op_type == RANGE_TYPE:
         return f"`{row.name}`"
     return f"`{row.name if row.kind.startswith('kernel') or not op_type else op_type}`"
+
+
+def _within_sentence(label: str) -> str:
+    name, _, exposed = label.partition(", ")
+    return _PLACES.get(label) or f"{exposed} {name[:1].lower()}{name[1:]}".strip()
 
 
 _PLACES = {
@@ -54,41 +59,104 @@ _PLACES = {
 
 
 def main_change(comparison: Comparison, inside: bool = False) -> str:
-    """A sentence about the op type or part with most of the change, or ``inside`` one; empty if none has much."""
-    change = comparison.change_ns
-    largest = _largest(comparison)
-    if largest is None:
+    """A sentence about the op types or parts with most of the change, or ``inside`` one; empty if none has much."""
+    change, told = comparison.change_ns, _told(comparison)
+    if told is None:
         return ""
-    name, part = largest
-    where = f"in {_place(comparison, name)}"
+    (name, part), against = told.largest, told.against
+    where = _in(comparison, name)
     size = duration(abs(part))
-    against = _against(comparison, part)
     if abs(part) <= abs(change) and against is None:
         return f", {size} of it {where}" if inside else f" {size} of it is {where}."
     # What makes up for it is told too, since more than all is no part.
     more, less = ("more", "less") if part > 0 else ("less", "more")
     rest = f"{duration(abs(part - change))} {less} elsewhere"
     if against is not None:
-        rest = f"{duration(abs(against[1]))} {less} in {_place(comparison, against[0])}"
+        rest = f"{duration(abs(against[1]))} {less} {_in(comparison, against[0])}"
     text = f"{size} {more} {where}{',' * (', ' in where)} and {rest}"
     return f", {text}" if inside else f" It is {text}."
 
 
-def _largest(comparison: Comparison) -> tuple[str, int] | None:
-    """What has most of the change, if that is much of it."""
+_Change = tuple[str, int]
+"""What it is of, as ``kind_of`` names it, and how much (ns)."""
+
+
+class _Told(NamedTuple):
+    """What a sentence names of a change."""
+
+    largest: _Change
+    against: _Change | None
+    """What makes up for it, if that is named."""
+
+    def rest(self, change: int) -> int:
+        """How much of the change it leaves untold."""
+        return abs(change - self.largest[1] - (self.against[1] if self.against else 0))
+
+
+def _told(comparison: Comparison) -> _Told | None:
+    """Of op types and idle time, unless these leave more than half of the change untold and what the GPU did leaves
+    less."""
     change = comparison.change_ns
-    changes = [one for one in changes_by_kind(comparison) if one[1] * change > 0]
-    largest = max(changes, key=lambda one: abs(one[1]), default=None)
-    return None if largest is None or abs(largest[1]) < _LARGE_SHARE * abs(change) else largest
+    kinds, parts = (
+        _named_of(changes, change, most_against)
+        for changes, most_against in (
+            (changes_by_kind(comparison), _more_against),
+            (_changes_by_part(comparison), _making_up),
+        )
+    )
+    if kinds is None or parts is None or 2 * kinds.rest(change) <= abs(change):
+        return kinds or parts
+    return min(kinds, parts, key=lambda one: one.rest(change))
 
 
-def _against(comparison: Comparison, part: int) -> tuple[str, int] | None:
-    """What changed the other way by more than the largest part of a change that is no larger than the change."""
-    if abs(part) > abs(comparison.change_ns):
+def _named_of(
+    changes: Sequence[_Change], change: int, most_against: Callable[[Sequence[_Change], _Change, int], _Change | None]
+) -> _Told | None:
+    """What has most of the change, if that is much of it."""
+    largest = max((one for one in changes if one[1] * change > 0), key=lambda one: abs(one[1]), default=None)
+    if largest is None or abs(largest[1]) < _LARGE_SHARE * abs(change):
         return None
-    changes = [one for one in changes_by_kind(comparison) if one[1] * part < 0]
-    most = max(changes, key=lambda one: abs(one[1]), default=None)
-    return most if most is not None and abs(most[1]) > abs(part) else None
+    return _Told(largest, most_against(changes, largest, change))
+
+
+def _more_against(changes: Sequence[_Change], largest: _Change, change: int) -> _Change | None:
+    """What changed the other way by more than the largest part of a change that is no larger than the change."""
+    if abs(largest[1]) > abs(change):
+        return None
+    most = _most_against(changes, largest)
+    return most if most is not None and abs(most[1]) > abs(largest[1]) else None
+
+
+def _making_up(changes: Sequence[_Change], largest: _Change, change: int) -> _Change | None:
+    """What changed the other way, if less of the change is untold with it."""
+    most = _most_against(changes, largest)
+    return most if most and _Told(largest, most).rest(change) < _Told(largest, None).rest(change) else None
+
+
+def _most_against(changes: Sequence[_Change], largest: _Change) -> _Change | None:
+    return max((one for one in changes if one[1] * largest[1] < 0), key=lambda one: abs(one[1]), default=None)
+
+
+def _changes_by_part(comparison: Comparison) -> list[_Change]:
+    """The change of each exclusive part of the time: what the GPU did, or why it was idle."""
+    changes = {part: b_ns - a_ns for part, a_ns, b_ns in comparison.parts if a_ns or b_ns}
+    computing = changes.keys() & _COMPUTING
+    names = dict.fromkeys(computing, "kernels") if len(computing) == 1 else _ON_UNITS
+    return [
+        (names.get(part) or _within_sentence(PART_LABELS.get(part, part)), change_ns)
+        for part, change_ns in changes.items()
+    ]
+
+
+_COMPUTING = BUSY_PARTS - {"communication"}
+
+_UNITS = "matrix units"
+_ON_UNITS = dict.fromkeys(("compute_tensor", "tensor_core"), _UNITS)
+
+
+def _in(comparison: Comparison, name: str) -> str:
+    """Where a change is."""
+    return f"on {comparison.matrix_unit}s" if name == _UNITS else f"in {_place(comparison, name)}"
 
 
 class Named(TypedDict):
@@ -100,10 +168,10 @@ class Named(TypedDict):
 
 def named(comparison: Comparison) -> Named | None:
     """Where the table of groups has what ``main_change`` names; None where no column tells it."""
-    largest = _largest(comparison)
-    if largest is None:
+    told = _told(comparison)
+    if told is None:
         return None
-    name, part = largest
+    name, part = told.largest
     types: dict[str, int] = defaultdict(int)
     names: dict[str, int] = defaultdict(int)
     for group in comparison.groups:

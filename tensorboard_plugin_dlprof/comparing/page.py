@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.comparing.main_change import Named, changes_by_ki
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.tables import modules, times_of_ops
+from tensorboard_plugin_dlprof.diagnosis.calls import is_communication
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.launch_sizes import LaunchSize
 
@@ -80,6 +81,8 @@ class ComparePage(TypedDict):
 
     kinds: list[KindChange]
     """Largest first."""
+    communication_ns: int
+    """Change of the time of kernels of communication, each in full, whatever runs beside them."""
     named: Named | None
     """The rows of ``compare_groups`` that add up to what the headline names; None where it names nothing of them."""
     order: RowColumns
@@ -132,6 +135,7 @@ def page(comparison: Comparison) -> dict[str, Any]:
     kinds = sorted(changes_by_kind(comparison, but=("overlap", "part")), key=lambda one: abs(one[1]), reverse=True)
     shown: ComparePage = {
         "kinds": [{"name": name.strip("`"), "change_ns": change_ns} for name, change_ns in kinds],
+        "communication_ns": _communication_ns(comparison.b) - _communication_ns(comparison.a),
         "named": named(comparison),
         "order": _order(comparison.rows),
         "iterations": {"a": _dots(comparison.a), "b": _dots(comparison.b)},
@@ -139,6 +143,11 @@ def page(comparison: Comparison) -> dict[str, Any]:
         "ops": [{"op_id": op, "a_ns": a_ns, "b_ns": b_ns} for op, (a_ns, b_ns) in ops],
     }
     return {**head(comparison), **shown}
+
+
+def _communication_ns(side: Side) -> int:
+    kernels = (kernel for op in side.ops for kernel in op.kernels)
+    return rounded(sum(one.time_ns for one in kernels if is_communication(one.short_name)), side.divisor)
 
 
 def _order(rows: Sequence[Row]) -> RowColumns:

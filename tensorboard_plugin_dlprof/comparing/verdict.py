@@ -112,12 +112,18 @@ def _times(comparison: Comparison, estimate: Estimate, between: str = "instead o
     """The times that the estimate compares: medians where means are shifted."""
     if not _are_means_shifted(comparison, estimate):
         return _times_of_means(comparison, between)
-    a, b = _medians(comparison)
-    return f"{duration(b)} {between} {duration(a)} in the median"
+    return _both(*_medians(comparison), between, "the median")
 
 
 def _times_of_means(comparison: Comparison, between: str = "instead of") -> str:
-    return f"{duration(comparison.b_ns)} {between} {duration(comparison.a_ns)}"
+    return _both(comparison.a_ns, comparison.b_ns, between)
+
+
+def _both(a_ns: int, b_ns: int, between: str, measure: str = "") -> str:
+    a, b = duration(a_ns), duration(b_ns)
+    if a == b:
+        return f"{b} in {measure and f'{measure} of '}both"
+    return f"{b} {between} {a}{measure and f' in {measure}'}"
 
 
 def _inputs(comparison: Comparison) -> str:
@@ -373,10 +379,12 @@ def _measured(comparison: Comparison) -> Iterator[str]:
         sure = ""
         if kernel.estimate is not None and kernel.estimate.is_change(comparison.floor_of("kernel_time")):
             sure = f", 95 % interval: {_bounds(kernel.estimate)}"
-        yield (
-            f"kernel time {how} ({signed_duration(kernel.b - kernel.a)}{unit}: {duration(kernel.a)} -> "
-            f"{duration(kernel.b)}{sure})"
-        )
+        # Without a word it could be no part of the iteration that it is longer than.
+        iteration = comparison.measures["iteration_time"]
+        is_longer = kernel.a > (iteration.a or kernel.a) or kernel.b > (iteration.b or kernel.b)
+        times = f"{duration(kernel.a)} -> {duration(kernel.b)}{sure}"
+        summed = ", summed," if is_longer else ""
+        yield f"kernel time{summed} {how} ({signed_duration(kernel.b - kernel.a)}{unit}: {times})"
     tensor = comparison.measures["tensor_core_share"]
     if tensor.a is not None and tensor.b is not None and (tensor.a or tensor.b):
         least = "at least " if tensor.is_least else ""

@@ -167,10 +167,16 @@ def _largest(comparison: Comparison, top: int) -> list[Group]:
 def _more(comparison: Comparison, top: int) -> list[str]:
     """What is not shown, and what was not tested."""
     lines = []
-    rest = len(comparison.groups) - top
+    shown = _largest(comparison, top)
+    hidden = [group for group in comparison.groups if group not in shown]
+    for group in hidden:
+        if not group.is_cause and group.change_ns:
+            lines.append(
+                f"{signed_duration(group.change_ns):>10} in overlap and boundaries: rows count each kernel in full."
+            )
+    others = sum(group.change_ns for group in hidden if group.is_cause)
+    rest = sum(group.is_cause for group in hidden)
     if rest > 0:
-        shown = sum(group.change_ns for group in _largest(comparison, top))
-        others = comparison.change_ns - shown
         lines.append(f"{signed_duration(others):>10} in {rest:,} more groups; all groups add up to the change.")
     tested = sum(group.estimate is not None for group in comparison.groups)
     changed = sum(is_changed(comparison, group) for group in comparison.groups)

@@ -98,9 +98,7 @@ def test_what_one_kernel_loses_to_another_on_another_device_is_not_told_as_gaine
         return compare([a], [b])
 
     assert verdict_of(sides("H100", "MI300X")).headline.endswith(", 20.0 ms of it in ops of type `mul`.")
-    assert verdict_of(sides("H100", "H100")).headline.endswith(
-        ", 60.0 ms less in `old`, which only A has, and 35.0 ms more elsewhere."
-    )
+    assert verdict_of(sides("H100", "H100")).headline.endswith(", 25.0 ms of it in kernels.")
 
 
 def test_means_medians_and_the_estimate_are_named_where_they_differ() -> None:
@@ -141,7 +139,7 @@ def test_medians_are_told_where_nothing_changed_but_a_mean() -> None:
     """One slow iteration of A is no change of B."""
     a = recording([LINEAR], iterations=(*EIGHT, 2_000_000_000))
     sentence = verdict_of(compare([a], [recording([LINEAR], iterations=EIGHT)])).sentence
-    assert sentence.startswith("No clear change: an iteration takes 100 ms against 100 ms in the median (")
+    assert sentence.startswith("No clear change: an iteration takes 100 ms in the median of both (")
     assert "Means, which single slow iterations shift, are 100 ms instead of 311 ms" in sentence
 
 

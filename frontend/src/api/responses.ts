@@ -190,6 +190,8 @@ export interface ComparePart {
 export interface CompareResponse extends Comparison {
   /** Largest first. */
   kinds: KindChange[];
+  /** Change of the time of kernels of communication, each in full, whatever runs beside them. */
+  communication_ns: number;
   /** The rows of `compare_groups` that add up to what the headline names; `null` where it names nothing of them. */
   named: Named | null;
   order: RowColumns;
