@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 from playwright.sync_api import Page, Route, expect
@@ -30,6 +31,13 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     )
     numbers = page.get_by_role("region", name="Key Numbers").get_by_role("listitem").filter(has_text="Iteration, mean")
     change = numbers.inner_text()
+    # The time of A and the changes add up to that of B, as they are shown.
+    steps = [
+        Decimal(re.sub(r"[^\d.-]", "", step.replace("\u2212", "-")))
+        for step in page.locator(".waterfall li:not(:has(.detail)) .waterfall-value").all_inner_texts()
+    ]
+    assert len(steps) > 2
+    assert sum(steps[:-1]) == steps[-1]
     groups = page.get_by_role("grid", name="Changes by Group of Ops")
     expect(groups).to_be_visible()
     # The number of what the headline names leads to the rows that add up to it.

@@ -123,6 +123,10 @@ export const momentInUnit = (ns: number, unit: Unit): string =>
     ? formatCount(ns)
     : withMinus(WITH_DECIMALS[unit.size > MS.size ? 6 : 3]?.format(ns / unit.size) ?? "");
 
+/** A duration with so many decimals: `42.74 ms`. */
+export const withDecimals = (ns: number, unit: TimeUnit, decimals: number): string =>
+  `${withMinus(WITH_DECIMALS[decimals]?.format(ns / unit.size) ?? "")} ${unit.name}`;
+
 /**
  * A moment by itself, in the unit that columns of moments have up to `largest`, with as many decimals as tell it apart from what
  * is `apart` ns away: `2,858 ms`, `1.22 ms`, `34.5 s`.

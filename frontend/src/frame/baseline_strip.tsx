@@ -11,6 +11,7 @@ import {
   isInTotal,
   isNeutral,
   measureKinds,
+  SUMMED,
   type MeasureKind,
 } from "../model/measures";
 import { ProfilesContext } from "./profiles";
@@ -62,7 +63,10 @@ function Numbers({ kind, measure }: NumbersProps) {
   const interval = kind.format === formatShare ? null : measure.interval;
   return (
     <span class="number">
-      <span class="muted">{kind.label}</span> {kind.format(measure.a)} → {kind.format(measure.b)}{" "}
+      <span class="muted" data-tip={kind.key === "kernel_time" ? SUMMED : undefined}>
+        {kind.label}
+      </span>{" "}
+      {kind.format(measure.a)} → {kind.format(measure.b)}{" "}
       <span class={colourOfChange(change, interval)}>{change.size || change.share}</span>
     </span>
   );

@@ -1,9 +1,9 @@
 /** Aggregations: ranges of iterations. */
 import type { Aggregation, DashboardResponse, IterationSource } from "../api/types";
 
-/** `5 .. 10`; without a range, how many iterations, or simply `all`. */
+/** `5 .. 10`, `6`; without a range, how many iterations, or simply `all`. */
 export function aggregationLabel({ iter_start: start, iter_stop: stop, iterations }: Aggregation): string {
-  if (start !== null && stop !== null) return `${start} .. ${stop}`;
+  if (start !== null && stop !== null) return start === stop ? String(start) : `${start} .. ${stop}`;
   return iterations === null ? "all" : `all ${iterations}`;
 }
 

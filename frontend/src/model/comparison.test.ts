@@ -1,19 +1,7 @@
 import { expect, it, test } from "vitest";
 
 import type { CompareResponse } from "../api/types";
-import {
-  barAt,
-  changeOf,
-  changesOf,
-  median,
-  kernelsInWords,
-  orderBars,
-  orderLabels,
-  programOrder,
-  waterfall,
-  waterfallAxis,
-  withNames,
-} from "./comparison";
+import { barAt, changeOf, changesOf, median, orderBars, orderLabels, programOrder, withNames } from "./comparison";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
 import { signedAmount, signedDuration, signedPercent, signedShare } from "./change";
@@ -38,110 +26,6 @@ const compared = {
     { path: "/m/n", level: 2, a_ns: 30, b_ns: 20, rows: 1, change_ns: -10 },
   ],
 } as unknown as CompareResponse;
-
-test("the waterfall goes from A to B without a gap", () => {
-  const steps = waterfall(compared);
-  expect(steps.map(({ kind }) => kind)).toEqual(["total", "less", "more", "total"]);
-  expect(steps[2]).toMatchObject({ from: 90, to: 130 });
-  expect(waterfallAxis(steps)[0]).toBeGreaterThan(0);
-  expect(waterfall({ ...compared, parts: [] }).map(({ label }) => label)).toEqual(["A", "y", "x", "B"]);
-});
-
-test("kernels are one step, which says what moved to other units beside it", () => {
-  const part = (name: string, change_ns: number) => ({
-    part: name,
-    label: name,
-    a_ns: 60,
-    b_ns: 60 + change_ns,
-    change_ns,
-  });
-  const parts = [part("compute_tensor", 6), part("compute_other", -57), part("communication", 9), part("queued", 2)];
-  const measures = { kernel_time: { a: 120, b: 90 } };
-  const pair = { a: { value_ns: 100 }, b: { value_ns: 60 }, kinds: [], parts, measures } as unknown as CompareResponse;
-  const steps = waterfall(pair);
-  expect(steps.map(({ label, kind, part: of, from, to }) => [label, kind, of, to - from])).toEqual([
-    ["A", "total", null, 100],
-    ["While computing kernels run", "less", "kernels", -51],
-    ["compute_tensor", "detail", null, 6],
-    ["compute_other", "detail", null, -57],
-    ["communication", "more", null, 9],
-    ["queued", "more", "queued", 2],
-    ["B", "total", null, 60],
-  ]);
-  expect(steps[4]?.from).toBe(49);
-  const alone = { ...pair, parts: pair.parts.filter(({ part: name }) => name !== "communication") };
-  expect(waterfall(alone)[1]?.label).toBe("While kernels run");
-  // Kernel time stands beside it: what of the change is no kernel's makes up the difference.
-  expect(kernelsInWords(alone)).toBe("While kernels run: −30 ns of kernel time, −21 ns of overlap and boundaries.");
-  expect(kernelsInWords(pair)).toBe(
-    "While kernels run, communication among them: −30 ns of kernel time, −12 ns of overlap and boundaries.",
-  );
-  expect(kernelsInWords({ ...alone, measures: {} })).toBe("");
-});
-
-test("kernels that are nearly all of the change are divided by the ops that run them", () => {
-  const part = (name: string, change_ns: number) => ({
-    part: name,
-    label: name,
-    a_ns: 90,
-    b_ns: 90 + change_ns,
-    change_ns,
-  });
-  const kinds = [
-    { name: "conv2d", change_ns: -60 },
-    { name: "add", change_ns: 20 },
-    { name: "relu", change_ns: -10 },
-    { name: "mul", change_ns: -5 },
-    { name: "sum", change_ns: -2 },
-    { name: "max", change_ns: -2 },
-  ];
-  const parts = [part("compute_other", -56), part("queued", 1)];
-  const pair = {
-    a: { value_ns: 180 },
-    b: { value_ns: 125 },
-    change_ns: -55,
-    parts,
-    kinds,
-  } as unknown as CompareResponse;
-  const told = (one: CompareResponse) => waterfall(one).map(({ label, from, to }) => [label, to - from]);
-  expect(told(pair)).toEqual([
-    ["A", 180],
-    ["While kernels run", -56],
-    ["conv2d", -60],
-    ["add", 20],
-    ["relu", -10],
-    ["mul", -5],
-    ["all else", -1],
-    ["queued", 1],
-    ["B", 125],
-  ]);
-  expect(told({ ...pair, change_ns: -80 })).toHaveLength(4);
-  expect(told({ ...pair, kinds: kinds.slice(1) })).toHaveLength(4);
-  expect(told({ ...pair, parts: [...pair.parts, part("communication", 1)] })).toHaveLength(5);
-});
-
-test("the waterfall leaves out what did not change, and sums what is too small to be seen", () => {
-  const part = (label: string, a_ns: number, b_ns: number) => ({
-    part: label,
-    label,
-    a_ns,
-    b_ns,
-    change_ns: b_ns - a_ns,
-  });
-  const parts = [part("large", 9e6, 8e6), part("one", 5, 7000), part("same", 50, 50), part("other", 9, 4)];
-  const few = {
-    a: { value_ns: 9_000_064 },
-    b: { value_ns: 8_007_054 },
-    kinds: [],
-    parts,
-  } as unknown as CompareResponse;
-  expect(waterfall(few).map(({ label, to }) => [label, to])).toEqual([
-    ["A", 9_000_064],
-    ["large", 8_000_064],
-    ["2 smaller changes", 8_007_054],
-    ["B", 8_007_054],
-  ]);
-});
 
 test("the sum over the bars in program order ends at the whole change", () => {
   const bars = orderBars(programOrder(compared, true));

@@ -21,6 +21,10 @@ const kind = (key: string, label: string, format: MeasureKind["format"], isCost 
   isCost,
 });
 
+/** What `Kernel time, summed` is: it may be longer than the iteration beside it. */
+export const SUMMED =
+  "Each kernel that is launched in an iteration counts in full, also while others run and after the iteration ended.";
+
 /** A mean number of kernels: whole where its parts of one tell nothing. */
 const kernelCount = (count: number): string =>
   Number.isInteger(count) || count >= 100 ? formatCount(Math.round(count)) : significant(count);
@@ -28,7 +32,7 @@ const kernelCount = (count: number): string =>
 /** In the order in which they are read; `unit` is `Tensor Core` or `Matrix Core`. */
 export const measureKinds = (unit: string): readonly MeasureKind[] => [
   kind("iteration_time", "Iteration", formatDuration, true),
-  kind("kernel_time", "Kernel time", formatDuration, true),
+  kind("kernel_time", "Kernel time, summed", formatDuration, true),
   kind("tensor_core_share", `of it on ${unit}s`, formatShare),
   kind("kernels", "Kernels", kernelCount),
   kind("idle_time", "GPU idle", formatDuration, true),

@@ -1,4 +1,5 @@
 /** Which iterations of A are compared: one of its aggregations, or a new one of other iterations. */
+import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 
 import { fetchDashboard, startAggregation } from "../../api/client";
@@ -15,12 +16,26 @@ const WHOLE = "Whole recording";
 
 /** The range and how it was found; the one iteration of a capture without marks has no number. */
 const nameOf = (each: Aggregation): string =>
-  each.label === WHOLE ? each.label : [aggregationLabel(each), iterationsBy(each)].filter(Boolean).join(" · ");
+  each.label === WHOLE
+    ? "whole recording, no iterations marked"
+    : [rangeOf(each), iterationsBy(each)].filter(Boolean).join(" · ");
+
+const rangeOf = (each: Aggregation): string =>
+  each.iter_start === null
+    ? aggregationLabel(each)
+    : `iteration${each.iter_start === each.iter_stop ? "" : "s"} ${aggregationLabel(each).replace("..", "to")}`;
 
 const choose = (aggregation: number): void =>
   navigate({ base_aggregation: String(aggregation), "compare.row": null, "compare.page": null }, true);
 
-export function BaselineIterations({ base, shown }: { base: string; shown: number }) {
+interface BaselineIterationsProps {
+  base: string;
+  shown: number;
+  /** Which they are, where there is no choice. */
+  children: ComponentChildren;
+}
+
+export function BaselineIterations({ base, shown, children }: BaselineIterationsProps) {
   const { round } = useScope();
   const { reaggregates } = useContext(ProfilesContext);
   const [asking, setAsking] = useState(false);
@@ -28,7 +43,8 @@ export function BaselineIterations({ base, shown }: { base: string; shown: numbe
     fetchDashboard({ profile: base, aggregation: null, domain: null }, signal),
   );
   const aggregations = query.data?.aggregations ?? [];
-  if (aggregations.length === 0 || (aggregations.length === 1 && !reaggregates)) return null;
+  if (aggregations.length === 0 || (aggregations.length === 1 && !reaggregates))
+    return <span class="clip">{children}</span>;
   return (
     <>
       <select

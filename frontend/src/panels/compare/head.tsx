@@ -71,7 +71,9 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
             names={runA === runB ? [fileA, runA] : [nameA, fileA]}
             rank={rankOf(baseline.base)}
           >
-            <BaselineIterations base={baseline.base} shown={a.aggregation} />
+            <BaselineIterations base={baseline.base} shown={a.aggregation}>
+              {iterationsOf(a)}
+            </BaselineIterations>
           </Side>
           <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
             <Icon name="swap" />
@@ -82,7 +84,9 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
             run={runB}
             names={runA === runB ? [fileB, runB] : [nameB, fileB]}
             rank={rankOf(profile)}
-          />
+          >
+            <span class="clip">{iterationsOf(b)}</span>
+          </Side>
         </div>
         {notes.length > 0 && (
           <ul class="compare-notes muted">
@@ -145,12 +149,16 @@ interface SideProps {
   /** What is shown of its run and its file, what tells A and B apart first. */
   names: readonly [name: string, more: string];
   rank: number | null;
-  children?: ComponentChildren;
+  /** Its iterations. */
+  children: ComponentChildren;
+}
+
+function iterationsOf({ first_iteration: first, last_iteration: last, marked, iterations }: CompareSide): string {
+  const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
+  return marked ? `${formatCounted(iterations, "iteration")}${range}` : "no iterations marked";
 }
 
 function Side({ letter, side, run, names: [name, more], rank, children }: SideProps) {
-  const { first_iteration: first, last_iteration: last } = side;
-  const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
   const device = side.device ?? "GPU not named";
   return (
     <div class="compare-side">
@@ -163,13 +171,15 @@ function Side({ letter, side, run, names: [name, more], rank, children }: SidePr
           <strong>{name === "" ? more : name}</strong> {rank !== null && `rank ${rank} `}
           {name !== "" && <span class="muted">{more}</span>}
         </span>
-        <span class="muted clip">
-          {device}
-          {side.devices_in_use > 1 && `, ${side.devices_in_use} GPUs`} ·{" "}
-          {side.marked ? `${formatCounted(side.iterations, "iteration")}${range}` : "no iterations marked"}
+        <span class="compare-recorded muted">
+          <span class="clip">
+            {device}
+            {side.devices_in_use > 1 && `, ${side.devices_in_use} GPUs`}
+          </span>
+          <span aria-hidden="true">·</span>
+          {children}
         </span>
       </div>
-      {children}
     </div>
   );
 }

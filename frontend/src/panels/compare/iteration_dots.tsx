@@ -69,7 +69,7 @@ function Dots({ height, sides, names }: DotsProps) {
   const half = (width - LEFT) / 2;
   return (
     <div ref={measure}>
-      {low > 0 && <AxisNote low={low} />}
+      {low > 0 && <AxisNote low={formatDuration(low)} />}
       <svg width={width} height={height + NAMES} role="img" aria-label={`Dots of ${all.length} iterations`}>
         {[high, (high + low) / 2, low].map((ns) => (
           <g key={ns}>

@@ -10,6 +10,7 @@ import {
   colourOfChange,
   isInTotal,
   measureKinds,
+  SUMMED,
   type MeasureKind,
 } from "../../model/measures";
 
@@ -22,7 +23,7 @@ interface Row extends Pick<CompareMeasure, "a" | "b" | "is_least" | "interval"> 
 }
 
 const ABOUT = {
-  iteration: "Times are of one iteration: the mean of those that are compared, kernel time also over the GPUs in use.",
+  iteration: `Times are of one iteration: the mean of those that are compared, kernel time also over the GPUs in use. ${SUMMED}`,
   call: "Kernel time is that of one run of the program, as the number of calls tells it, and of one GPU.",
   capture: "Of the whole recordings; kernel time and idle time are those of one GPU, the mean of those in use.",
 } as const;
@@ -92,7 +93,7 @@ function rowsOf(comparison: CompareResponse): Row[] {
     // Recordings of other amounts of work: less of it is not better.
     if (isInTotal(kind, per)) {
       if (!measure.a && !measure.b) return [];
-      return [{ ...measure, kind: { ...kind, isCost: false }, label: `${kind.label}, in total` }];
+      return [{ ...measure, kind: { ...kind, isCost: false }, label: `${kind.label.replace(/, .*/, "")}, in total` }];
     }
     // Bounds are of a ratio, and shares change in points.
     const interval = kind.format === formatShare ? null : measure.interval;

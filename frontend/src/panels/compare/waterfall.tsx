@@ -1,9 +1,9 @@
 /** From A's time to B's: one bar for each part, which begins where the one before ended. */
 import type { CompareResponse } from "../../api/types";
 import { useWidth } from "../../components/use_width";
-import { formatDuration } from "../../format/time";
-import { KERNELS, kernelsInWords, waterfall, waterfallAxis, type Step } from "../../model/comparison";
-import { arrowOf, signedDuration } from "../../model/change";
+import { exactDuration } from "../../format/time";
+import { arrowOf } from "../../model/change";
+import { KERNELS, waterfall, waterfallAxis, type Step } from "../../model/waterfall";
 import { useOneStop } from "../../components/walking";
 import { navigate, useUrl } from "../../frame/url";
 import { showTable } from "./show_table";
@@ -17,21 +17,20 @@ const SEARCH = "cgroups.search";
 const KIND = "cgroups.where.kind";
 
 /** px, of what stands beside it too. */
-export const heightOf = (comparison: CompareResponse): number => waterfall(comparison).length * ROW;
+export const heightOf = (comparison: CompareResponse): number => waterfall(comparison).steps.length * ROW;
 
 export function Waterfall({ comparison }: { comparison: CompareResponse }) {
   const url = useUrl();
   const [measure, width] = useWidth(800);
   const row = useOneStop<HTMLUListElement>();
-  const steps = waterfall(comparison);
+  const { steps, inScale, note } = waterfall(comparison);
   const [low, high] = waterfallAxis(steps);
   const left = Math.min(LEFT, Math.max(width * 0.25, Math.min(192, width * 0.4)));
-  const words = kernelsInWords(comparison);
   const room = Math.max(width - left - RIGHT, 40);
   const x = (ns: number): number => left + ((ns - low) / Math.max(high - low, 1)) * room;
   return (
     <div ref={measure}>
-      {low > 0 && <AxisNote low={low} />}
+      {low > 0 && <AxisNote low={inScale(low)} />}
       <ul {...row} class="waterfall" style={{ height: `${steps.length * ROW}px` }}>
         {steps.map((step, i) => {
           const [from, to] = step.kind === "total" ? [low, step.to] : [step.from, step.to];
@@ -54,23 +53,22 @@ export function Waterfall({ comparison }: { comparison: CompareResponse }) {
               <span
                 class={`waterfall-value number ${step.kind === "detail" ? "muted" : ""}`}
                 style={{ left: `${Math.max(x(from), x(to)) + 6}px` }}
+                data-tip={exactDuration(step.kind === "total" ? step.to : Math.round(step.to - step.from))}
               >
-                {step.kind === "total"
-                  ? formatDuration(step.to)
-                  : `${step.kind === "detail" ? "" : arrowOf(step.to - step.from)} ${signedDuration(step.to - step.from)}`}
+                {["total", "detail"].includes(step.kind) ? step.text : `${arrowOf(step.to - step.from)} ${step.text}`}
               </span>
             </li>
           );
         })}
       </ul>
-      {words !== "" && <p class="muted">{words}</p>}
+      {note !== "" && <p class="muted">{note}</p>}
     </div>
   );
 }
 
 /** Beside an axis that does not begin at 0. */
-export const AxisNote = ({ low }: { low: number }) => (
-  <p class="muted">The axis begins at {formatDuration(low)}, so that changes can be seen.</p>
+export const AxisNote = ({ low }: { low: string }) => (
+  <p class="muted">The axis begins at {low}, so that changes can be seen.</p>
 );
 
 interface StepLabelProps {
