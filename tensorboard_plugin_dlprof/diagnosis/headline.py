@@ -74,7 +74,7 @@ def how_to_record_kernels(source_format: str, reported: str = "") -> str:
     """With which option kernels would be in a recording, or what its recorder ``reported`` of them, in one sentence;
     empty where the format has none."""
     if reported:
-        return f"nsys traced CUDA, and reports: {reported}."
+        return f"nsys traced CUDA, and {reported}."
     option = _KERNELS.get(source_format, "")
     return option and f"To see kernels, record with {option}."
 

@@ -337,7 +337,7 @@ class CaptureInfo(msgspec.Struct):
     """1 if a part of all events was left out after the recording, as when a trace is sampled; -1 if nobody knows."""
     profile_name: str = ""
     reported: str = ""
-    """What the recorder itself says of GPU work that it was to record and did not."""
+    """What came of GPU work that the recorder was to record and did not, mostly in its own words."""
 
 
 class Capture(msgspec.Struct):

@@ -94,7 +94,9 @@ def _read(export: Export, rank_in_name: int) -> Capture:
     samples.time_ns -= info.base_time_ns
     memory.time_ns = memory.time_ns - info.base_time_ns
     info.end_ns = _close_open_ranges(ranges, _last(ranges, calls, os_calls, work, syncs), session_ns(export))
-    info.reported = "" if len(work.kind) else reported(export)
+    if not len(work.kind):
+        launched = any("Launch" in strings[name] for name in distinct_values(calls.name).tolist())
+        info.reported = reported(export, launched=launched)
     info.recorded = _recorded(export, ranges, work, memory)
     return Capture(
         info=info,

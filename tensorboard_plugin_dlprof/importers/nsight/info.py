@@ -19,9 +19,14 @@ _WORLD_SIZE_VARIABLES = ("WORLD_SIZE",)
 
 _LONGEST_FACT = 200
 
-_TRACES_CUDA = ("COLLECT_CUDA_TRACE", "PROCESS_0:COLLECT_CUDA_TRACE")
+_TRACES_CUDA = {"COLLECT_CUDA_TRACE": "true", "PROCESS_0:COLLECT_CUDA_TRACE": "true", "CAPTURE_EVENT_TYPE": "Cuda"}
+"""Facts of ``META_DATA_CAPTURE``, of which each says that CUDA was traced. Since 2026 the first two do so no more."""
+
 _WARNING, _ERROR = 2, 3
 """Severities of ``DIAGNOSTIC_EVENT``."""
+
+_ANALYSIS = 3
+"""Source of those texts in ``DIAGNOSTIC_EVENT`` that sum up what came of the trace, and not why."""
 
 _PROPERTIES = ("CpuDescription", "NvDriverVersion", "CudaDriverVersion", "Hostname")
 """The properties of the target that are read."""
@@ -60,19 +65,26 @@ def session_ns(export: Export) -> int:
     return _positive(export, "ANALYSIS_DETAILS", "duration")
 
 
-def reported(export: Export) -> str:
-    """What Nsight Systems says of CUDA in errors and warnings, one of each; empty unless it was to trace CUDA."""
-    if "true" not in _properties(export, "META_DATA_CAPTURE", _TRACES_CUDA).values():
+def reported(export: Export, *, launched: bool) -> str:
+    """What came of tracing CUDA where no GPU work is in the export, as it follows on "nsys traced CUDA, and".
+
+    Errors and warnings of Nsight Systems, one of each, else that it recorded nothing, unless calls were recorded that
+    launch work (``launched``), which are told elsewhere. Empty unless CUDA was to be traced.
+    """
+    if not _TRACES_CUDA.items() & set(_pairs(export, "META_DATA_CAPTURE", tuple(_TRACES_CUDA))):
         return ""
     events = [
-        (text.startswith("No "), _positive_number(row["timestamp"]), _positive_number(row["severity"]), text.strip())
-        for row in export.rows("DIAGNOSTIC_EVENT", ("timestamp", "severity", "text"))
+        (row["source"] == _ANALYSIS, text.startswith("No "), _positive_number(row["timestamp"]), severity, text.strip())
+        for row in export.rows("DIAGNOSTIC_EVENT", ("timestamp", "severity", "source", "text"))
         if isinstance(text := row["text"], str) and ("CUDA" in text or "CUPTI" in text)
+        if (severity := _positive_number(row["severity"])) in (_WARNING, _ERROR)
     ]
-    # That there are no events says less than why.
-    severest = (min((each for each in events if each[2] == severity), default=None) for severity in (_ERROR, _WARNING))
-    said = {str(each[2]): each[3].rstrip(".") for each in severest if each is not None}
-    return "; ".join(_facts(said).values())
+    # That events are missing says less than why.
+    severest = (min((each for each in events if each[3] == severity), default=None) for severity in (_ERROR, _WARNING))
+    said = {str(each[3]): each[4].rstrip(".") for each in severest if each is not None}
+    if said:
+        return f"reports: {'; '.join(_facts(said).values())}"
+    return "" if launched else "recorded no kernel, copy or memset"
 
 
 def cuda_version(number: str) -> str:
@@ -109,14 +121,19 @@ def _product_version(export: Export) -> str:
 
 
 def _properties(export: Export, base: str, names: tuple[str, ...]) -> dict[str, str]:
-    """The values with these names in a table of names and values, which may have secrets under other names."""
+    """The first value of each of these names in a table of names and values."""
+    return dict(reversed(_pairs(export, base, names)))
+
+
+def _pairs(export: Export, base: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Those names and values of a table that have one of these names; it may have secrets under other names."""
     table = export.table(base)
     if table is None or not (export.has_column(table, "name") and export.has_column(table, "value")):
-        return {}
+        return []
     places = ", ".join("?" * len(names))
     statement = f'SELECT name, CAST(value AS TEXT) FROM "{table}" WHERE name IN ({places}) AND value IS NOT NULL'
     rows = export.con.execute(statement, names).fetchmany(1_000)
-    return {name: value.strip() for name, value in reversed(rows)}
+    return [(name, value.strip()) for name, value in rows]
 
 
 def _facts(texts: dict[str, str]) -> dict[str, str]:

@@ -164,27 +164,42 @@ def test_sparse_string_ids(tmp_path: Path) -> None:
 def test_what_nsys_says_of_cuda_is_read_where_it_recorded_none(tmp_path: Path) -> None:
     """An error and a warning, why rather than that there are none; no secrets; nothing if it was not to trace CUDA."""
     said = [
-        (1, 1, "CUDA injection initialized successfully."),
-        (2, 2, "No CUDA events collected. Does the process use CUDA?"),
-        (3, 2, "CUDA driver {13.1} is not supported. HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz123456"),
-        (4, 2, "CUDA trace may be late."),
-        (5, 3, "ActivityFlushAll returned 2: CUPTI_ERROR_INVALID_DEVICE"),
-        (6, 3, "CPU sampling failed."),
+        (1, 1, 1, "CUDA injection initialized successfully."),
+        (2, 2, 3, "Not all CUDA events might have been collected."),
+        (3, 2, 1, "No CUDA events collected. Does the process use CUDA?"),
+        (4, 2, 1, "CUDA driver {13.1} is not supported. HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz123456"),
+        (5, 2, 1, "CUDA trace may be late."),
+        (6, 3, 1, "ActivityFlushAll returned 2: CUPTI_ERROR_INVALID_DEVICE"),
+        (7, 3, 1, "CPU sampling failed."),
     ]
     tables = {
         "StringIds": strings("step"),
         "NVTX_EVENTS": ("start end eventType globalTid text", [[0, 100, 59, thread(1, 1), "step"]]),
-        "DIAGNOSTIC_EVENT": ("timestamp severity text", said),
+        "DIAGNOSTIC_EVENT": ("timestamp severity source text", said),
         "META_DATA_CAPTURE": ("name value", [["PROCESS_0:COLLECT_CUDA_TRACE", "true"]]),
     }
     path = write_export(tmp_path / "report.sqlite", tables)
     reported = read(path).info.reported
-    assert reported.startswith("ActivityFlushAll returned 2: CUPTI_ERROR_INVALID_DEVICE; CUDA driver {13.1} is not")
+    why = "reports: ActivityFlushAll returned 2: CUPTI_ERROR_INVALID_DEVICE; CUDA driver {13.1} is not"
+    assert reported.startswith(why)
     assert "hf_abc" not in reported
-    assert f"nsys traced CUDA, and reports: {reported}." in warnings(build_profile(read(path)))
+    assert f"nsys traced CUDA, and {reported}." in warnings(build_profile(read(path)))
     said_sentences = diagnose_source(path, "typical", ImportOptions(), lambda *_: None)
-    assert said_sentences["headline"].endswith(f" nsys traced CUDA, and reports: {reported}.")
+    assert said_sentences["headline"].endswith(f" nsys traced CUDA, and {reported}.")
     (lacks,) = (each for each in verdict(build_profile(read(path))).undecided if each.missing == "any GPU work")
     assert lacks.hint.startswith("nsys traced CUDA, and reports: ActivityFlushAll returned 2: CUPTI_ERROR_INVALID")
     tables["META_DATA_CAPTURE"] = ("name value", [["PROCESS_0:COLLECT_CUDA_TRACE", "false"]])
     assert read(write_export(tmp_path / "other.sqlite", tables)).info.reported == ""
+
+
+def test_that_nsys_traced_cuda_is_known_by_the_events_that_it_captured(tmp_path: Path) -> None:
+    """Versions of 2026 tell it by nothing else; nobody is told to record what was recorded, though nsys says nothing."""
+    options = [["CAPTURE_EVENT_TYPE", "NvtxEvents"], ["CAPTURE_EVENT_TYPE", "Cuda"]]
+    tables = {
+        "StringIds": strings("cuMemGetInfo_v2"),
+        "CUPTI_ACTIVITY_KIND_RUNTIME": (RUNTIME_COLUMNS, [[10, 20, thread(1, 1), 1, 1]]),
+        "META_DATA_CAPTURE": ("name value", [*options, ["PROCESS_0:COLLECT_CUDA_TRACE", "false"]]),
+    }
+    told = warnings(build_profile(read(write_export(tmp_path / "report.sqlite", tables))))
+    assert "nsys traced CUDA, and recorded no kernel, copy or memset." in told
+    assert not any("-t cuda" in each for each in told)
