@@ -45,11 +45,6 @@ _WAITS_FOR_GPU = Expression(
     words=("block_until_ready", "blockuntilready", "blockhostuntil", "await", "device_get", "synchronize"),
 )
 
-_FILE_OR_NETWORK = Expression(
-    r"(?:read|write|pread|pwrite|readv|writev|open|openat|open64|fopen|fread|fwrite|fclose|close|fsync|recv|send|"
-    r"recvmsg|sendmsg|recvfrom|sendto|stat|fstat|lseek|fgets|getline|fgetc|getc|mmap|mmap64|munmap)\d*(?:64)?\Z"
-)
-
 _COMMUNICATION = Expression(
     r"nccl|rccl|cross_device_reduce|mscclpp|msccl_|nvshmem|quick_?reduce|"
     r"(?:one_?shot|two_?shot|multimem)_?(?:all_?reduce|all_?gather|reduce_?scatter)",
@@ -112,11 +107,6 @@ def is_launch(name: str) -> bool:
 def gives_work(name: str) -> bool:
     """Whether a call launches, copies or sets, so that it is the one that device work belongs to."""
     return bool(_LAUNCH.search(name) or _COPY.match(name))
-
-
-def is_file_or_network(name: str) -> bool:
-    """Whether a system call reads or writes files or sockets."""
-    return bool(_FILE_OR_NETWORK.match(name))
 
 
 def is_communication(name: str) -> bool:

@@ -12,7 +12,6 @@ from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.diagnosis.calls import (
     LIBRARY_DOMAIN,
     gives_work,
-    is_file_or_network,
     is_launch,
     is_loader,
 )
@@ -158,10 +157,8 @@ def step_names(words: dict[int, str]) -> list[int]:
 
 
 def _io(capture: Capture) -> HostItems:
-    calls = capture.os_calls
-    texts = distinct_values(calls.name).tolist()
-    rows = np.flatnonzero(are_among(calls.name, [text for text in texts if is_file_or_network(capture.strings[text])]))
-    return HostItems(Spans(calls.start_ns[rows], calls.end_ns[rows], rows), calls.thread[rows])
+    calls = capture.os_calls  # the importer reads those alone that transfer data
+    return HostItems(Spans(calls.start_ns, calls.end_ns, np.arange(len(calls.name))), calls.thread)
 
 
 def _marking_thread(capture: Capture, candidate: IterationCandidate) -> int:

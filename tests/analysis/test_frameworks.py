@@ -9,6 +9,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.analysis.program import Framework, framework_of
 from tensorboard_plugin_dlprof.analysis.rules.recording import how_to_mark, recorded_ops
+from tensorboard_plugin_dlprof.analysis.rules.start import how_to_record_later
 from tensorboard_plugin_dlprof.analysis.tables import Lacks
 from tests.analysis.cases import (
     ADD,
@@ -49,6 +50,24 @@ def test_iterations_are_marked_for_what_records_them(recorder: str, framework: s
     profile = scene(lambda step: step.good(0, STEP_NS), marked=False)
     profile.info.source_format, profile.info.framework = recorder, framework
     assert how_to_mark(signals(profile), "step") == how
+
+
+@pytest.mark.parametrize(
+    ("recorder", "framework", "how"),
+    [
+        ("pytorch", "PyTorch 2.8.0", "torch.profiler.schedule"),
+        ("nsight_systems", "PyTorch 2.8.0", "nsys profile --delay"),
+        ("nsight_systems", "", "nsys profile --delay"),
+        ("xplane", "JAX", "jax.profiler.start_trace"),
+        ("xplane", "TensorFlow", "profile_batch"),
+        ("xplane", "PyTorch 2.8.0", "start the profiler"),
+    ],
+)
+def test_a_later_start_is_that_of_the_recorder(recorder: str, framework: str, how: str) -> None:
+    """A program of CUDA has no profiler of PyTorch, and PyTorch's profiler of an AMD GPU no delay of nsys."""
+    profile = scene(lambda step: step.good(0, STEP_NS), marked=False)
+    profile.info.source_format, profile.info.framework = recorder, framework
+    assert how_to_record_later(signals(profile)).startswith(how)
 
 
 @pytest.mark.parametrize(

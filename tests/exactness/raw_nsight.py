@@ -21,7 +21,7 @@ WORK = {
 
 TRANSFER = re.compile(
     r"(p?read|p?write|f(read|write|open|close|flush|put|get)|open|close|creat|accept|connect|recv|send|splice|"
-    r"copy_file|getline|f?(data)?sync|msync)(?!link|dir)"
+    r"copy_file|get(line|delim)|(get|put)(c|s|wc)(har)?(_unlocked)?$|f?(data)?sync|msync)(?!link|dir)"
 )
 """Names of calls of the operating system that move data, or wait for it to be moved."""
 

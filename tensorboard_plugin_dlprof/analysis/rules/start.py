@@ -101,7 +101,7 @@ def cold_start(signals: Signals) -> Finding | None:
         f"Start-up takes {{time_ns}} of {{whole_ns}} ({{share_fraction}}) in {{calls}} first {{calls:call|calls}}: "
         f"{listed}. It happens once."
         + (" Before the first GPU work lie {before_ns} more, {call_ns} of them in {call}." if call else ""),
-        f"Record later: skip the first iterations ({_skipping(signals)}), so that loading modules, creating contexts "
+        f"Record later: skip the first iterations ({how_to_record_later(signals)}), so that loading modules, creating contexts "
         "and first allocations are left out.",
         gain=None,
         numbers={
@@ -154,14 +154,19 @@ def _capture(signals: Signals) -> Finding:
     )
 
 
-def _skipping(signals: Signals) -> str:
-    plain = "torch.profiler.schedule(wait=1, warmup=2, active=5), nsys --delay"
+def how_to_record_later(signals: Signals) -> str:
+    """How the profiler that made the recording leaves out how a program starts."""
+    if signals.profile.info.source_format == "pytorch":
+        return "torch.profiler.schedule(wait=1, warmup=2, active=5)"
+    if signals.profile.info.source_format == "nsight_systems":
+        return "nsys profile --delay or --capture-range=cudaProfilerApi"
+    later = "start the profiler after some steps"
     return signals.advice(
-        plain,
-        tensorflow="profile_batch=(10, 20) of the TensorBoard callback, nsys --delay",
-        tensorrt=plain,
+        later,
+        tensorflow="profile_batch=(10, 20) of the TensorBoard callback",
+        tensorrt=later,
         jax="jax.profiler.start_trace after some steps",
-        cuda=plain,
+        cuda=later,
     )
 
 

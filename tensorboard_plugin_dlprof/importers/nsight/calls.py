@@ -23,12 +23,14 @@ def read_calls(export: Export, names: Names, threads: Threads, tally: Counter[st
 
 # fmt: off
 _TRANSFERS = (
-    "accept", "accept4", "close", "connect", "copy_file_range", "creat", "creat64", "fclose", "fdatasync",
-    "fflush", "fgetc", "fgets", "fopen", "fopen64", "fputc", "fputs", "fputs_unlocked", "fread", "fsync", "fwrite",
-    "getline", "msync", "open", "open64", "openat", "openat64", "pread", "pread64", "preadv", "preadv64", "pwrite",
-    "pwrite64", "pwritev", "pwritev64", "read", "readahead", "readv", "recv", "recvfrom", "recvmmsg", "recvmsg",
-    "send", "sendfile", "sendfile64", "sendmmsg", "sendmsg", "sendto", "splice", "sync", "syncfs",
-    "sync_file_range", "write", "writev",
+    "accept", "accept4", "close", "connect", "copy_file_range", "creat", "creat64", "fclose", "fdatasync", "fflush",
+    "fgetc", "fgetc_unlocked", "fgets", "fgets_unlocked", "fgetwc", "fgetws", "fopen", "fopen64", "fputc",
+    "fputc_unlocked", "fputs", "fputs_unlocked", "fputwc", "fputws", "fread", "fread_unlocked", "fsync", "fwrite",
+    "fwrite_unlocked", "getc", "getc_unlocked", "getchar", "getchar_unlocked", "getdelim", "getline", "gets", "getwc",
+    "getwchar", "msync", "open", "open64", "openat", "openat64", "pread", "pread64", "preadv", "preadv64", "putc",
+    "putc_unlocked", "putchar", "putchar_unlocked", "puts", "putwc", "putwchar", "pwrite", "pwrite64", "pwritev",
+    "pwritev64", "read", "readahead", "readv", "recv", "recvfrom", "recvmmsg", "recvmsg", "send", "sendfile",
+    "sendfile64", "sendmmsg", "sendmsg", "sendto", "splice", "sync", "sync_file_range", "syncfs", "write", "writev",
 )
 # fmt: on
 """Calls that transfer data. Waiting (poll, futex), memory (mmap), devices (ioctl) and names (stat) do not."""

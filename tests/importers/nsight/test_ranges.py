@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import Thread
-from tests.importers.nsight.exports import read_tables, strings, thread
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+from tests.importers.nsight.exports import read_tables, strings, thread, write_export
 from tests.importers.nsight.rows import (
+    KERNEL_COLUMNS,
     NAMES,
     RUNTIME_COLUMNS,
     kernel,
@@ -160,12 +162,30 @@ def test_the_programs_own_name_of_a_thread_goes_first(tmp_path: Path) -> None:
 
 
 def test_file_and_network_calls_are_kept_and_waits_are_not(tmp_path: Path) -> None:
-    """For the I/O share of a step."""
+    """For the I/O share of a step. A program that waits for its input may be in ``getc`` for minutes."""
     tables = {
-        "StringIds": strings("read", "poll", "recv", "mmap64"),
-        "OSRT_API": ("start end globalTid nameId", [[i, i + 1, thread(7, 8), i] for i in range(4)]),
+        "StringIds": strings("read", "poll", "recv", "mmap64", "getc"),
+        "OSRT_API": ("start end globalTid nameId", [[i, i + 1, thread(7, 8), i] for i in range(5)]),
     }
     capture = read_tables(tmp_path, tables)
-    assert [capture.strings[name] for name in capture.os_calls.name] == ["read", "recv"]
-    assert capture.os_calls.start_ns.tolist() == [0, 2]
+    assert [capture.strings[name] for name in capture.os_calls.name] == ["read", "recv", "getc"]
+    assert capture.os_calls.start_ns.tolist() == [0, 2, 4]
     assert len(capture.calls.name) == 0
+
+
+@pytest.mark.parametrize("call", ["getc", "fputs_unlocked", "connect", "fflush"])
+def test_every_call_that_transfers_data_explains_why_the_gpu_waits(tmp_path: Path, call: str) -> None:
+    """Between two kernels that one thread launches, which is in nothing but this call."""
+    tables = {
+        "StringIds": strings("cudaLaunchKernel", call, "gemm"),
+        "CUPTI_ACTIVITY_KIND_KERNEL": (KERNEL_COLUMNS, [kernel(10_000, 20_000), kernel(9_000_000, 9_010_000, 0, 7, 2)]),
+        "CUPTI_ACTIVITY_KIND_RUNTIME": (
+            RUNTIME_COLUMNS,
+            [[1_000, 9_000, thread(7, 8), 1, 0], [8_990_000, 8_999_000, thread(7, 8), 2, 0]],
+        ),
+        "OSRT_API": ("start end globalTid nameId", [[30_000, 8_980_000, thread(7, 8), 1]]),
+    }
+    path = write_export(tmp_path / "report.sqlite", tables)
+    mean = diagnose_source(path, "typical", ImportOptions(), lambda *_: None)["mean"]["devices"]["0"]
+    assert mean["parts"]["io"] == 8_950_000
+    assert [row["call"] for row in mean["rows"] if row["part"] == "io"] == [call]

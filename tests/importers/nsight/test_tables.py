@@ -193,7 +193,7 @@ def test_what_nsys_says_of_cuda_is_read_where_it_recorded_none(tmp_path: Path) -
 
 
 def test_that_nsys_traced_cuda_is_known_by_the_events_that_it_captured(tmp_path: Path) -> None:
-    """Versions of 2026 tell it by nothing else; nobody is told to record what was recorded, though nsys says nothing."""
+    """Versions of 2026 tell it by nothing else; nobody is told to record what was, though nsys says nothing of it."""
     options = [["CAPTURE_EVENT_TYPE", "NvtxEvents"], ["CAPTURE_EVENT_TYPE", "Cuda"]]
     tables = {
         "StringIds": strings("cuMemGetInfo_v2"),
