@@ -16,8 +16,10 @@ from tensorboard_plugin_dlprof.opening.byte_stream import read_head
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_header import MAGIC
 
-_JAX_VIEW = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":['
-"""How the trace begins that JAX makes of an XPlane profile. It lacks most of what is in that."""
+_VIEW = b'{"displayTimeUnit":"ns",'
+_OF_XPLANE = (b'"highres-ticks":true', b'{"name":"/host:', b'{"name":"/device:')
+"""How the traces begin that JAX makes of an XPlane profile, for its viewer and for Perfetto, and of what one is in the
+head, all without spaces. They lack most of what is in the profile."""
 
 
 _FORMATS = {
@@ -54,7 +56,7 @@ def find_importer(path: Path) -> Importer:
         UnsafeFile: not a regular file, or it may not be read.
     """
     head = read_head(path)
-    if head.startswith(_JAX_VIEW):
+    if _is_view(head):
         raise UnknownFormat(f"{shown(path)} is JAX's view of the XPlane profile beside it; name that (*.xplane.pb).")
     for importer in importers(head):
         if importer.sniff(path, head):
@@ -63,6 +65,11 @@ def find_importer(path: Path) -> Importer:
 
     tried = ", ".join(importer.title for importer in importers(MAGIC))
     raise UnknownFormat(f"{shown(path)} {looks_like(path, head)}. Formats tried: {tried}.")
+
+
+def _is_view(head: bytes) -> bool:
+    packed = b"".join(head[:1_000].split())
+    return packed.startswith(_VIEW) and any(sign in packed for sign in _OF_XPLANE)
 
 
 def is_source(path: Path) -> bool:

@@ -181,12 +181,24 @@ def test_every_real_file_finds_its_importer() -> None:
             find_importer(path)
 
 
-def test_the_trace_that_jax_makes_of_an_xplane_is_no_source(tmp_path: Path) -> None:
-    """It would be a second, poorer profile of the same recording."""
-    path = tmp_path / "host.trace.json.gz"
-    path.write_bytes(
-        gzip.compress(b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[{"ph":"X"}]}')
-    )
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "host.trace.json.gz",
+            b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[{"ph":"X"}]}',
+        ),
+        (
+            "perfetto_trace.json.gz",
+            b'{"displayTimeUnit": "ns", "traceEvents": [{"ph": "M", "pid": 701, "name": "process_name", '
+            b'"args": {"name": "/host:CPU"}}, {"ph": "X", "pid": 701, "tid": 1, "ts": 1, "dur": 2, "name": "x"}]}',
+        ),
+    ],
+)
+def test_the_traces_that_jax_makes_of_an_xplane_are_no_sources(tmp_path: Path, name: str, content: bytes) -> None:
+    """They would be a second and a third, poorer profile of the same recording."""
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content))
     with pytest.raises(UnknownFormat, match="XPlane profile beside it"):
         find_importer(path)
 

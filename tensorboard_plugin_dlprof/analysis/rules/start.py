@@ -101,8 +101,8 @@ def cold_start(signals: Signals) -> Finding | None:
         f"Start-up takes {{time_ns}} of {{whole_ns}} ({{share_fraction}}) in {{calls}} first {{calls:call|calls}}: "
         f"{listed}. It happens once."
         + (" Before the first GPU work lie {before_ns} more, {call_ns} of them in {call}." if call else ""),
-        f"Record later: skip the first iterations ({how_to_record_later(signals)}), so that loading modules, creating contexts "
-        "and first allocations are left out.",
+        f"Record later: skip the first iterations ({how_to_record_later(signals)}), so that loading modules, creating "
+        "contexts and first allocations are left out.",
         gain=None,
         numbers={
             **{f"n{number}_ns": time for number, (_, time) in enumerate(named)},
