@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,8 +18,6 @@ _LONGEST_PATH = 60
 NO_MARKS = str.maketrans("{}`", "()'")
 """Sentences have fields between braces, and code between backticks."""
 
-_MARKER = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
-
 
 def place_of(row: Row) -> str:
     """``cudaFree in /train/conv2d``; what a part is if nothing is named."""
@@ -28,7 +25,7 @@ def place_of(row: Row) -> str:
 
 
 def names_of(row: Row) -> list[str]:
-    """The call and the path of a row, if it has them, as a sentence holds them. A marker of DLProf is its function."""
+    """The call and the path of a row, if it has them, as a sentence holds them."""
     path = path_of(row)
     longest = _LONGEST if row.cause.kind == "frame" else _LONGEST_PATH
     if len(path) > longest:
@@ -52,10 +49,7 @@ def by_place(rows: Sequence[Row]) -> list[tuple[Row, int]]:
 
 
 def path_of(row: Row) -> str:
-    """The path of a row; of a marker of DLProf its function, of the root of all ops nothing."""
-    marker = _MARKER.match(row.cause.path)
-    if marker is not None:
-        return f"{marker['mod']}.{marker['op']}"
+    """The path of a row; of the root of all ops nothing."""
     return "" if row.cause.path == "/" else row.cause.path
 
 

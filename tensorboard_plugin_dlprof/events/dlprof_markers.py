@@ -54,6 +54,10 @@ _NO_OP = OpMarker("", [], [])
 _NO_TRACE = TraceMarker("", "")
 
 
+_FUNCTION = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
+"""How most markers of ops begin."""
+
+
 def has_markers(capture: Capture) -> bool:
     """Whether a capture has op markers, so that DLProf's rules apply."""
     return bool((capture.ranges.kind == RangeKind.DLPROF_OP).any())
@@ -187,6 +191,14 @@ def parse_trace(text: str) -> TraceMarker | None:
     path = re.sub(r"\((\d+)\)", r"[\1]", valid_text(literal["funcStack"]).replace("<", "").replace(">", ""))
     frames = literal.get("traceMarker")
     return TraceMarker(path, "\n".join(map(_text, frames)) if isinstance(frames, list | tuple) else "")
+
+
+def plain_name(text: str) -> str:
+    """What a marker of DLProf is around: a function, or a stack of them; any other text as it is."""
+    if function := _FUNCTION.match(text):
+        return f"{function['mod']}.{function['op']}"
+    trace = parse_trace(text) if text.startswith("{") else None
+    return text if trace is None else trace.path
 
 
 def _text(value: object) -> str:

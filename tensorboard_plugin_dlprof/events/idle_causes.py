@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.recording import Recording
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Segments, of_devices
 from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.dlprof_markers import plain_name
 from tensorboard_plugin_dlprof.events.idle_recording import NSIGHT, Host, launch_calls, recording_of, step_names
 from tensorboard_plugin_dlprof.events.names import EVALUATE, is_backward_node, shown
 from tensorboard_plugin_dlprof.events.paths import module_paths
@@ -227,7 +228,7 @@ def _cause(
         word = if_long if detail else always
     else:
         word = DETAILS[detail] if detail >= 0 else ""
-    path = ops[number].name if what == _OF_OP else shown(strings[number]) if what == _OF_TEXT else ""
+    path = ops[number].name if what == _OF_OP else shown(plain_name(strings[number])) if what == _OF_TEXT else ""
     return Cause(
         part=part,
         detail=word,

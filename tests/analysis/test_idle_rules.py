@@ -161,13 +161,22 @@ def test_host_time_of_two_parts_is_told_by_part(tmp_path: Path) -> None:
     assert f"while the host is in ops for {short_duration(parts['host_op'])} and in other code for " in host["title"]
 
 
-def test_a_marker_of_dlprof_is_called_by_its_function(tmp_path: Path) -> None:
-    """It holds the shapes of all arguments."""
-    marker = "{'mod': 'torch', 'op': 'randn', 'args': [{'name': '', 'type': 'tensor', 'shape': (32, 6, 30, 30)}]}"
+@pytest.mark.parametrize(
+    ("marker", "name"),
+    [
+        ("{'mod': 'torch', 'op': 'randn', 'args': [{'name': '', 'type': 'tensor', 'shape': (32, 6)}]}", "torch.randn"),
+        ("{'traceMarker': ['/home/me/net.py:34'], 'funcStack': '/<module>/Net::cuda/cuda'}", "/module/Net::cuda/cuda"),
+    ],
+)
+def test_a_marker_of_dlprof_is_called_by_its_function(marker: str, name: str, tmp_path: Path) -> None:
+    """It holds the shapes of all arguments, or files: in no sentence, row or evidence."""
     body = [event("user_annotation", marker, GAP[0], LONG)]
-    (host,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "host_detector")
-    assert "torch.randn" in host["title"]
-    assert "args" not in host["title"] + host["action"]
+    found = said(steps(body), tmp_path)
+    (host,) = (each for each in found["findings"] if each["rule"] == "host_detector")
+    assert name in host["title"]
+    assert host["evidence"][0]["path"] == name
+    assert name in {row["path"] for row in found["mean"]["devices"]["0"]["rows"]}
+    assert "{'" not in json.dumps(found)
 
 
 def test_a_place_with_next_to_nothing_of_a_wait_is_not_named(tmp_path: Path) -> None:
