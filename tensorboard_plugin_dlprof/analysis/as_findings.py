@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.analysis.tables import Evidence, Finding, Verdict
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.headings import SET_UP, heading_of
+from tensorboard_plugin_dlprof.diagnosis.headings import heading_of
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _MOST_TIMES = 3
@@ -38,7 +38,7 @@ def _finding(
     wall = max(verdict.iteration_ns, 1)
     return {
         "rule": finding.detector,
-        "heading": heading_of(finding.detector, starting=SET_UP in finding.numbers),
+        "heading": heading_of(finding.detector, finding.numbers),
         "cause": CAUSES.get(finding.detector, finding.cause),
         "title": finding.problem_text(),
         "action": finding.recommendation_text(),

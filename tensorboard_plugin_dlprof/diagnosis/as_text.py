@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, COMPUTE, NAMES
@@ -36,7 +36,8 @@ def _lines(diagnosis: Mapping[str, Any]) -> Iterator[str]:
             if not time:
                 continue
             share = narrow_percentage(time / wall) if wall else ""
-            yield f"  {short_duration(time):>9}  {share:>7}  {_kind(part)}{NAMES[part].format(unit=unit)}"
+            name = f"{_kind(part, diagnosis['lower_bound'])}{NAMES[part].format(unit=unit)}"
+            yield f"  {short_duration(time):>9}  {share:>7}  {name}"
             places = Counter[str]()  # One place may be on several threads.
             for row in mean["rows"]:
                 if row["part"] == part and (row["path"] or row["call"]):
@@ -68,11 +69,11 @@ def _span(diagnosis: Mapping[str, Any]) -> str:
     return "the iteration:" if count == 1 else f"mean of {count:,} iterations:"
 
 
-def _kind(part: str) -> str:
-    """What the name of a part is a kind of: computing, or idle time."""
+def _kind(part: str, incomplete: Collection[str]) -> str:
+    """What the name of a part is a kind of: computing, or idle time, as far as that is known."""
     if part in _COMPUTE:
         return "Computing: "
-    return "" if part in _BUSY else "Idle: "
+    return "" if part in _BUSY or (part == "queued" and "missing_work" in incomplete) else "Idle: "
 
 
 _COMPUTE = frozenset(part.label for part in COMPUTE)

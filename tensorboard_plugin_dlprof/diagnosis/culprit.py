@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Diagnosi
 from tensorboard_plugin_dlprof.diagnosis.calls import without_version
 from tensorboard_plugin_dlprof.diagnosis.directions import direction_said, directions
 from tensorboard_plugin_dlprof.diagnosis.exposed import exposed_ns, stretches
-from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK, Longest, headline
+from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK, NOTHING_OF_THE_HOST, Longest, headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
 from tensorboard_plugin_dlprof.diagnosis.places import by_place, names_of
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
@@ -36,13 +36,16 @@ _ALIKE = 0.98
 """GPUs whose computing differs by no more compute alike: none of them least."""
 
 
-def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]], start_up_ns: Mapping[str, int]) -> str:
+def headline_of(
+    diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]], start_up_ns: Mapping[str, int], missing: str
+) -> str:
     """One or two sentences: how much of the time is computing, and what takes most of the rest.
 
     Args:
         diagnosis: of all GPUs.
         rows: those of each GPU, from ``rows_of``.
         start_up_ns: time in calls that block which a finding tells of as first calls, by GPU.
+        missing: the finding that says that GPU work is missing; empty without one.
     """
     if not diagnosis.devices:
         return NO_GPU_WORK
@@ -67,6 +70,8 @@ def headline_of(diagnosis: Diagnosis, rows: Mapping[int, Sequence[Row]], start_u
         unit=diagnosis.matrix_unit,
         missing_ns=int(queued[2:].sum()),
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
+        lacks_work=bool(missing),
+        lacks_launches=NOTHING_OF_THE_HOST in missing,
         capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
         median_ns=int(np.median(wall)) if len(wall) else 0,
         longest=_longest(diagnosis, worst),
@@ -88,6 +93,7 @@ def _longest(diagnosis: Diagnosis, device: DeviceDiagnosis) -> Longest | None:
         str(diagnosis.candidate.values[position]),
         int(diagnosis.wall_ns[position]),
         {part: int(device.parts_ns[position, part]) for part in Part},
+        int(device.queued_ns[position, 2:].sum()),
         int(diagnosis.wall_ns[position]) / max(int(diagnosis.wall_ns[diagnosis.selected].sum()), 1),
     )
 

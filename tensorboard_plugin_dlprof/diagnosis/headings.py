@@ -3,6 +3,7 @@ words."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Final
 
 HEADINGS: Final = {
@@ -61,6 +62,9 @@ HEADINGS: Final = {
 SET_UP: Final = "set_up"
 """The number of a finding that names what sets the program up, where that is what it is about."""
 
+COMPLETE: Final = "complete"
+"""The number of a finding about waits that nothing recorded explains, though all of the program's work is recorded."""
+
 NONE_YET: Final = "none while "
 """How a finding begins to say in place of a gain that nothing is gained before what limits is mended: ``none while
 launching limits: ...``."""
@@ -82,12 +86,11 @@ _STARTING: Final = {
 """By rule, of findings about what sets the program up: they ask for no change, so their headings must not either."""
 
 
-def heading_of(rule: str, *, starting: bool = False) -> str:
-    """What a finding of a rule is called; of a detector of NVIDIA's, the words of its name.
-
-    ``starting``: it is about what sets the program up.
-    """
-    if starting:
+def heading_of(rule: str, numbers: Container[str] = ()) -> str:
+    """What a finding of a rule with these numbers is called; of a detector of NVIDIA's, the words of its name."""
+    if COMPLETE in numbers:
+        return "Launched work waits"
+    if SET_UP in numbers:
         return _STARTING.get(rule, "Work while starting")
     if rule in HEADINGS:
         return HEADINGS[rule]

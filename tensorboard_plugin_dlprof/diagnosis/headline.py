@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
+from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, HOST, Part
 from tensorboard_plugin_dlprof.diagnosis.windows import few_make_the_mean
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
@@ -51,6 +51,12 @@ _BEFORE_A_VOWEL = re.compile(r"8|1[18]\D")
 
 
 NO_GPU_WORK = "This recording holds no GPU work."
+
+MISSING_WORK = "GPU work is missing from this recording"
+"""How what finds it begins, too; the pages know it by that (``model/findings.ts``)."""
+
+NOTHING_OF_THE_HOST = "so nothing is said of the host."
+"""What it says where launches may be missing, too."""
 
 WHY_NO_GPU_WORK = (
     "recorder_says",
@@ -107,6 +113,8 @@ class Longest(NamedTuple):
     wall_ns: int
     parts_ns: Mapping[Part, int]
     """Of the GPU that computes least of all."""
+    missing_ns: int
+    """As of ``headline``, of this one."""
     share: float
     """What it takes of the time of all."""
 
@@ -119,6 +127,8 @@ def headline(
     unit: str,
     missing_ns: int,
     is_lower_bound: bool,
+    lacks_work: bool = False,
+    lacks_launches: bool = False,
     capturing_ns: int = 0,
     median_ns: int = 0,
     longest: Longest | None = None,
@@ -133,7 +143,9 @@ def headline(
         marked: whether windows are iterations; else the only one is from the first to the last GPU work.
         unit: ``Tensor Core`` or ``Matrix Core``.
         missing_ns: queued time that nothing recorded explains.
-        is_lower_bound: whether work is missing from the recording.
+        is_lower_bound: whether work may be missing from the recording.
+        lacks_work: whether a finding says that it is, in the time that nothing recorded explains.
+        lacks_launches: whether it says nothing of the host, either.
         capturing_ns: time in which graphs are captured, if it is most of the time: the host's work is part of it.
         median_ns: median length of the windows; it is told where few long ones make the mean.
         longest: the longest window, where there are several; it is told where it takes most of their time.
@@ -157,7 +169,7 @@ def headline(
         share = f"at least {'0 %' if share.startswith('under') else share}"
     if longest is not None and longest.share > _MOST and wall_ns > _FAR * median_ns:
         average = f"On average{f' {whose}' if whose else ''}, computing {share} of {short_duration(wall_ns)}."
-        return f"{_of_longest(median_ns, longest)} {average}"
+        return f"{_of_longest(median_ns, longest, lacks_work=lacks_work)} {average}"
     if compute >= _MOSTLY_COMPUTING * wall_ns:
         share += f" ({_computing(wall_ns, parts_ns, unit)})"
     start = f"Computing {share} of {whole}"
@@ -168,18 +180,26 @@ def headline(
     if time < _CRUMB * wall_ns:
         return f"{start}; nothing else takes more than {max(ceil(100 * time / wall_ns), 1)} %."
     most = "most of the rest" if 2 * time > wall_ns - compute else "the largest part of the rest"
+    if lacks_launches and part in HOST:
+        return f"{start}; {MISSING_WORK} throughout, so what takes the rest is not known."
     place = "" if part is None else where(part)
     # The call that launched what ran next did not hold up what was queued.
     if part == Part.QUEUED:
-        place = " Mostly for reasons that were not recorded." if missing_ns > _MOST * time else ""
+        is_missing = missing_ns > _MOST * time
+        if is_missing and lacks_work:
+            missing = f"{short_duration(missing_ns)} ({percentage(missing_ns / wall_ns)})"
+            return f"{start}; {MISSING_WORK}, so the {missing} that it may fill are not known to be idle."
+        place = " Mostly for reasons that were not recorded." if is_missing else ""
     return f"{start}; {words} {most}: {short_duration(time)} ({percentage(time / wall_ns)}).{place}"
 
 
-def _of_longest(median_ns: int, longest: Longest) -> str:
+def _of_longest(median_ns: int, longest: Longest, *, lacks_work: bool) -> str:
     """Most iterations, and the one that makes the mean."""
     part = max(longest.parts_ns, key=lambda part: longest.parts_ns[part])
-    doing = "computing" if part in COMPUTE else _CAUSES[part].rpartition(" ")[0]
-    most = f", {short_duration(longest.parts_ns[part])} of it {doing}"
+    doing, time = "computing" if part in COMPUTE else _CAUSES[part].rpartition(" ")[0], longest.parts_ns[part]
+    if lacks_work and part == Part.QUEUED and longest.missing_ns > _MOST * time:
+        doing, time = f"not known to be idle, as {MISSING_WORK}", longest.missing_ns
+    most = f", {short_duration(time)} of it {doing}"
     return (
         f"The median iteration takes {short_duration(median_ns)}; iteration {longest.name} alone took "
         f"{short_duration(longest.wall_ns)}{most}."

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Literal, TypeAlias, TypedDict, cast
 
-from tensorboard_plugin_dlprof.diagnosis.headings import SET_UP, heading_of
+from tensorboard_plugin_dlprof.diagnosis.headings import heading_of
 from tensorboard_plugin_dlprof.queries.headline import is_marked
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
 from tensorboard_plugin_dlprof.queries.records import records
@@ -128,7 +128,7 @@ def _stored(connection: sqlite3.Connection, scope: Scope, iteration_ns: int | No
     return [
         Finding(
             detector=str(row[1]),
-            heading=heading_of(str(row[1]), starting=SET_UP in _numbers(row[7])),
+            heading=heading_of(str(row[1]), _numbers(row[7])),
             severity=cast("Severity", str(row[2])),
             confidence=cast("Confidence", str(row[3])),
             area=str(row[4]),

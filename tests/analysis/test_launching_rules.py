@@ -73,8 +73,11 @@ def test_launches_that_the_driver_passes_on_late_leave_the_host_to_speak_of(lost
         body += [
             event("cuda_runtime", "cudaLaunchKernel", GAP[0] + 30 + 500 * n, 5, correlation=900 + n) for n in range(20)
         ]
-    described = {each["rule"]: each for each in said(unmarked(body), tmp_path)["findings"]}
+    answer = said(unmarked(body), tmp_path)
+    described = {each["rule"]: each for each in answer["findings"]}
     missing = described["unrecorded_gpu_work"]
+    assert answer["headline"].endswith("so what takes the rest is not known.") == lost
+    assert missing["heading"] == ("Not all GPU work is recorded" if lost else "Launched work waits")
     assert ("launch_detector" in described) != lost
     assert missing["title"].startswith("GPU work is missing from this recording") == lost
     assert ("though all launches have their work" in missing["title"]) != lost

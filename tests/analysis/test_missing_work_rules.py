@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 from tests.analysis.steps import GAP, LONG, NCCL, STEP_US, said, steps, unmarked
 from tests.diagnosis.test_parts import Event, event, launch
 
@@ -68,8 +70,13 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
         for number in range(20)
         for each in launch(100 + number, 4_000 * number + GAP[0] + 1_400, 4_000 * number + GAP[0] + 3_000, 100)
     ]
-    first, *others = said(unmarked(waits), tmp_path)["findings"]
+    answer = said(unmarked(waits), tmp_path)
+    first, *others = answer["findings"]
     assert first["rule"] == "unrecorded_gpu_work"
+    assert answer["headline"].endswith(
+        "; GPU work is missing from this recording throughout, so what takes the rest is not known."
+    )
+    assert " %  Queued\n" in text_of(answer), "not as idle time"
     assert first["title"].endswith("so nothing is said of the host.")
     assert {each["cause"] for each in others} <= {"compute", "iterations"}
     collective = launch(200, GAP[0] - 90, GAP[0], 1_300, kernel=NCCL)
@@ -77,8 +84,13 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     assert described["communication_detector"]["title"].startswith("Exposed communication takes at most 1.30 ms")
     assert described["communication_detector"]["gain"]["low_ns"] is None
     once = [*launch(7, GAP[0] - 50, GAP[0] + 40_000, 100), event("cpu_op", "aten::unique", GAP[0] + 41_000, 30_000)]
-    first, *others = said(unmarked(once), tmp_path)["findings"]
+    answer = said(unmarked(once), tmp_path)
+    first, *others = answer["findings"]
     assert first["title"].endswith("GPU busy: at least 20.1 %.")
+    missing = f"{short_duration(first['time_ns'])} ({percentage(first['share'])})"
+    assert answer["headline"].endswith(
+        f"; GPU work is missing from this recording, so the {missing} that it may fill are not known to be idle."
+    )
     (host,) = (each for each in others if each["rule"] == "host_detector")
     assert host["action"].startswith("Keep the tensors of /unique on the GPU")
 

@@ -23,6 +23,8 @@ def _said(
     places: dict[Part, str] | None = None,
     longest: Longest | None = None,
     missing_ns: int = 0,
+    lacks_work: bool = False,
+    lacks_launches: bool = False,
 ) -> str:
     return headline(
         sum(parts.values()),
@@ -31,6 +33,8 @@ def _said(
         unit="Tensor Core",
         missing_ns=missing_ns,
         is_lower_bound=at_least,
+        lacks_work=lacks_work,
+        lacks_launches=lacks_launches,
         median_ns=median_ns,
         longest=longest,
         whose=whose,
@@ -48,7 +52,7 @@ def test_a_mean_that_few_long_iterations_make_is_said_to_be_one() -> None:
 
 def test_one_iteration_that_takes_most_of_the_time_is_told_beside_the_median() -> None:
     """The mean is neither's: it comes last, with what is computed of it."""
-    longest = Longest("8", 5_000_000, {Part.COMPUTE_OTHER: 100_000, Part.HOST_CODE: 4_900_000}, 0.6)
+    longest = Longest("8", 5_000_000, {Part.COMPUTE_OTHER: 100_000, Part.HOST_CODE: 4_900_000}, 0, 0.6)
     said = "The median iteration takes 150 µs; iteration 8 alone took 5.00 ms, 4.90 ms of it other code on the CPU."
     assert _said(median_ns=150_000, longest=longest) == f"{said} On average, computing 24.0 % of 500 µs."
     assert _said(median_ns=150_000, longest=longest, whose="on GPU 0").endswith(
@@ -56,6 +60,11 @@ def test_one_iteration_that_takes_most_of_the_time_is_told_beside_the_median() -
     )
     queued = longest._replace(parts_ns={Part.QUEUED: 3_000_000, Part.COMPUTE_OTHER: 2_000_000})
     assert "3.00 ms of it queued work." in _said(median_ns=150_000, longest=queued)
+    missing = queued._replace(missing_ns=2_900_000)
+    assert "3.00 ms of it queued work." in _said(median_ns=150_000, longest=missing)
+    assert "2.90 ms of it not known to be idle, as GPU work is missing from this recording. On average" in _said(
+        median_ns=150_000, longest=missing, lacks_work=True
+    )
     for median_ns, each in ((170_000, longest), (150_000, longest._replace(share=0.4))):
         assert _said(median_ns=median_ns, longest=each).startswith("Computing 24.0 % of a 500 µs iteration on average")
 
@@ -77,6 +86,21 @@ def test_queued_work_is_one_time_whatever_it_waits_for() -> None:
     said = "Computing 3.2 % of a 62.6 ms iteration; queued work costs most of the rest: 53.6 ms (85.6 %)."
     assert _said(parts, missing_ns=20_000_000) == said
     assert _said(parts, missing_ns=53_400_000) == f"{said} Mostly for reasons that were not recorded."
+
+
+def test_where_gpu_work_is_missing_the_gpu_is_not_said_to_be_idle() -> None:
+    """A finding says that it is, which the sentence may not contradict; but of the part that it names."""
+    parts = {Part.COMPUTE_OTHER: 2_000_000, Part.QUEUED: 53_600_000, Part.LAUNCHING: 7_000_000}
+    assert _said(parts, missing_ns=53_400_000, lacks_work=True, at_least=True) == (
+        "Computing at least 3.2 % of a 62.6 ms iteration; GPU work is missing from this recording, so the 53.4 ms "
+        "(85.3 %) that it may fill are not known to be idle."
+    )
+    assert "; queued work costs " in _said(parts, missing_ns=20_000_000, lacks_work=True)
+    launching = parts | {Part.LAUNCHING: 60_000_000}
+    assert "; launching costs " in _said(launching, missing_ns=53_400_000, lacks_work=True)
+    assert _said(launching, missing_ns=53_400_000, lacks_work=True, lacks_launches=True).endswith(
+        "; GPU work is missing from this recording throughout, so what takes the rest is not known."
+    )
 
 
 @pytest.mark.parametrize(

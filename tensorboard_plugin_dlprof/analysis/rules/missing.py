@@ -11,6 +11,8 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import QUEUED, DeviceDiagnosis, far_ahead, working
+from tensorboard_plugin_dlprof.diagnosis.headings import COMPLETE
+from tensorboard_plugin_dlprof.diagnosis.headline import MISSING_WORK, NOTHING_OF_THE_HOST
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered, meeting
@@ -31,18 +33,20 @@ def missing_work(signals: Signals) -> Finding | None:
         of_graphs = 2 * graphs > waits.time_ns
         sampled = not of_graphs and is_sampled(signals)
         complete = not of_graphs and _is_complete(signals) and _waits_all_along(signals, thresholds.MISSING_FRACTION)
+        whose = f" on GPU {waits.device.device}" if len(diagnosis.devices) > 1 else ""
         finding = finding_about(
             signals,
             "unrecorded_gpu_work",
             "missing_work",
             waits,
             "queued",
-            ("In" if complete else "GPU work is missing from this recording: in")
-            + " {time_ns} of {wall_ns} ({share_fraction}) launched work was waiting and nothing is recorded as running."
-            " GPU busy: at least {busy_fraction}."
+            ("In" if complete else f"{MISSING_WORK}: in")
+            + " {time_ns} of {wall_ns} ({share_fraction}) launched work was waiting"
+            + f"{whose} and nothing is recorded as running."
+            + " GPU busy: at least {busy_fraction}."
             + (
-                " It is missing throughout, as when it is sampled or another process uses the GPU, so nothing is said "
-                "of the host."
+                " It is missing throughout, as when it is sampled or another process uses the GPU, "
+                f"{NOTHING_OF_THE_HOST}"
                 if sampled
                 else " So it is all along, though all launches have their work: another process or graphics may use "
                 "the GPU then, or the driver passes launches on late, as on Windows."
@@ -64,7 +68,11 @@ def missing_work(signals: Signals) -> Finding | None:
             "this GPU, and without sampling; then look again. What waits for another rank shows in that rank's "
             "recording.",
             gain=None,
-            numbers={"wall_ns": signals.diagnosis.mean_wall_ns, "busy_fraction": busy},
+            numbers={
+                "wall_ns": signals.diagnosis.mean_wall_ns,
+                "busy_fraction": busy,
+                **({COMPLETE: 1} if complete else {}),
+            },
         )
         if finding is not None and (
             (complete and _longest_wait_ns(signals) < LONG_NS)
