@@ -33,6 +33,7 @@ REAL = {
     "nsight": "nsight/h100_2gpu_torchrun_nccl",
     "tensorrt": "nsight/rtx3090_tensorrt_fp16",
     "cuda_graphs": "nsight/a100_cuda_graphs",
+    "megatron": "torch/v100_megatron_tp2_rank0",
 }
 
 WAIT_MS = PATIENCE_S * 1_000

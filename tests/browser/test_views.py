@@ -205,3 +205,36 @@ def test_wide_pieces_of_the_bar_of_ops_have_a_name(page: Page, tensorboard: Tens
     assert wide
     for piece in wide:
         expect(piece.locator("text").first).to_have_text(re.compile(r"\w{4}"))
+
+
+@pytest.mark.parametrize("real_run", ["megatron"], indirect=True)
+@pytest.mark.parametrize("view", ["ops", "efficiency", "modules", "iterations"])
+def test_shares_of_what_was_recorded_are_told_as_such(
+    page: Page, tensorboard: TensorBoard, real_run: str, view: str
+) -> None:
+    """Where GPU work is missing, each page whose shares leave it out says so, and leads to the finding."""
+    page.goto(tensorboard.page(run=real_run, view=view))
+    headline = page.locator(".headline").first
+    missing = "GPU work is missing from this recording"
+    if view == "iterations":
+        expect(headline).to_contain_text("The iteration takes 62.6 ms. Computing at least 1.7 % of it on rank 0 of 2")
+        expect(headline).to_contain_text(f"{missing}, so the 53.4 ms (85.3 %) that it may fill are not known")
+        expect(headline).to_contain_text("Shares of GPU time are of what was recorded.")
+    else:
+        said = f"{missing} (in 53.4 ms of the iteration, 85.3 %): shares of GPU time are of what was recorded."
+        expect(headline).to_contain_text(said)
+    headline.get_by_role("link", name="what was recorded" if view == "iterations" else missing).click()
+    expect(page.get_by_role("heading", name="Not all GPU work is recorded")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("by", [None, "op", "type", "kernel"])
+def test_the_largest_groups_lead_to_what_would_change_them(
+    page: Page, tensorboard: TensorBoard, by: str | None
+) -> None:
+    """The finding with most evidence in them, whatever they are."""
+    page.goto(tensorboard.page(run="amp", view="ops", **({} if by is None else {"ops__by": by})))
+    line = page.locator(".headline .model-line")
+    expect(line).to_have_text(re.compile(r"^\S.* in all ops: an iteration could be [\d.]+ to [\d.]+ ms shorter\.$"))
+    name = line.get_by_role("link").inner_text()
+    line.get_by_role("link").click()
+    expect(page.get_by_role("heading", name=name)).to_be_in_viewport()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { StepIteration } from "./step";
-import { includedBesides, leavesOut, meanSaid, saidOf, spanOf } from "./answer";
+import { includedBesides, leavesOut, meanSaid, saidOf, spanOf, spentOn } from "./answer";
 import { longestShown, medianNs } from "./iterations";
 
 const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
@@ -82,4 +82,19 @@ it("tells another time that DLProf's numbers are shares of", () => {
   expect(spanOf({ marked: false, mean }, 2_860_000_000)).toBe("DLProf's panels below are about all 2.86 s recorded.");
   expect(spanOf({ marked: false, mean }, 6_670_100)).toBe("");
   expect(spanOf({ marked: true, mean }, 60_000_000)).toBe("");
+});
+
+it("says what the only iteration is spent on, where the sentence is of the time that was just told", () => {
+  const headline =
+    "Computing 16.0 % (none of it on Tensor Cores) of an 823 µs iteration on GPU 1; launching costs most.";
+  const one = { headline, marked: true, mean: { iterations: 1, selected: [0], wall_ns: 823_000, devices: {} } };
+  expect(spentOn(one, 823_400)).toBe(
+    "Computing 16.0 % (none of it on Tensor Cores) of it on GPU 1; launching costs most.",
+  );
+  expect(spentOn({ ...one, headline: "Only copies: 99.8 % of a 30.7 ms iteration." }, 823_000)).toBe(
+    "Only copies: 99.8 % of it.",
+  );
+  expect(spentOn(one, 990_000)).toBe("");
+  expect(spentOn({ ...one, marked: false }, 823_000)).toBe("");
+  expect(spentOn({ ...one, mean: { ...one.mean, iterations: 2 } }, 823_000)).toBe("");
 });

@@ -67,6 +67,15 @@ export function includedBesides(diagnosis: Counted): number {
   return Math.max(diagnosis.typical.start - first, 0) + Math.max(last - diagnosis.typical.stop, 0);
 }
 
+/** What an iteration is spent on, in the Dashboard's words, behind how long it takes; empty where they are of another time, or of several. */
+export function spentOn(
+  { headline, marked, mean }: Pick<Diagnosis, "headline" | "marked" | "mean">,
+  wall: number,
+): string {
+  const isIt = marked && mean.iterations === 1 && formatDuration(mean.wall_ns) === formatDuration(wall);
+  return isIt ? headline.replace(/ of an? \S+ \S+ iteration\b/, " of it") : "";
+}
+
 /**
  * What the time of the sentence is where no iteration is marked, and which other time DLProf's numbers are shares of; empty where
  * they are of the same.

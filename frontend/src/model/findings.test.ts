@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { DiagnosedFinding } from "../api/types";
+import type { DiagnosedFinding, Diagnosis } from "../api/types";
 import { unitOf } from "../format/time";
 import {
   askingFirst,
@@ -8,6 +8,7 @@ import {
   firstClause,
   firstOf,
   gainTime,
+  missingWork,
   opening,
   rangeText,
   unitOfGains,
@@ -156,4 +157,24 @@ describe("findings", () => {
     expect(opening({ kind: "function", key: "train.py(42): step" }, 5)).toBeNull();
     expect(opening({ kind: "iteration", key: "7" }, null)).toMatchObject({ "iterations.from": "5" });
   });
+});
+
+it("says in how much of the time GPU work is missing, where that is what the finding says", () => {
+  const finding = (title: string) => ({ rule: "unrecorded_gpu_work", title, time_ns: 53_410_928, share: 0.853 });
+  const of = (title: string, iterations = 1, marked = true) =>
+    missingWork({
+      findings: [finding(title)],
+      marked,
+      mean: { iterations, wall_ns: 62_618_000 },
+    } as unknown as Diagnosis);
+  const missing = "GPU work is missing from this recording: in 53.4 ms of 62.6 ms (85.3 %) launched work was waiting.";
+  expect(of(missing)).toEqual({
+    rule: "unrecorded_gpu_work",
+    what: "GPU work is missing from this recording",
+    when: "in 53.4 ms of the iteration, 85.3 %",
+  });
+  expect(of(missing, 3)?.when).toBe("in 53.4 ms of an iteration, 85.3 %");
+  expect(of(missing, 1, false)?.when).toBe("in 53.4 ms of 62.6 ms, 85.3 %");
+  expect(of("In 53.4 ms of 62.6 ms (85.3 %) launched work was waiting.")).toBeNull();
+  expect(of("For 7.83 ms of the 8.33 ms between the first recorded call and the first recorded GPU work")).toBeNull();
 });

@@ -1,8 +1,8 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
-import type { DiagnosedFinding, DiagnosedGain, EvidenceKind, Gain } from "../api/types";
+import type { DiagnosedFinding, DiagnosedGain, Diagnosis, EvidenceKind, Gain } from "../api/types";
 import { formatShare } from "../format/share";
 import { formatCounted, UNKNOWN } from "../format/number";
-import { formatRange, inTimeUnit, unitOf, type TimeUnit } from "../format/time";
+import { formatDuration, formatRange, inTimeUnit, unitOf, type TimeUnit } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
 export const CONFIDENCE =
@@ -62,6 +62,24 @@ export function firstClause(sentence: string): string {
   const [clause = ""] =
     (start === "" ? /^.*?(?=[:;] |\.(?: |$)|$)/ : /^.*?(?=[,:;] | \(|\.(?: |$)|$)/).exec(rest) ?? [];
   return start === "" ? clause : `${start})${clause}`;
+}
+
+/** How the server says that GPU work is missing, in a finding and in the headline. */
+const MISSING_WORK = "GPU work is missing from this recording";
+
+export const saysMissing = (text: string): boolean => text.includes(MISSING_WORK);
+
+/** The finding that GPU work is missing from the time that shares are of, and for how much of it; null without one. */
+export function missingWork({
+  findings,
+  marked,
+  mean,
+}: Pick<Diagnosis, "findings" | "marked" | "mean">): { rule: string; what: string; when: string } | null {
+  const finding = findings.find(({ title }) => title.startsWith(MISSING_WORK));
+  if (finding === undefined) return null;
+  const { rule, time_ns: time, share } = finding;
+  const whole = marked ? `${mean.iterations > 1 ? "an" : "the"} iteration` : formatDuration(mean.wall_ns);
+  return { rule, what: MISSING_WORK, when: `in ${formatDuration(time)} of ${whole}, ${formatShare(share)}` };
 }
 
 /** The server's name of the rule that finds communication which nothing hides. */

@@ -96,7 +96,7 @@ export const partKinds = (unit: string): readonly PartKind[] => [
     "queued",
     "Queued",
     "var(--c-queued)",
-    "The GPU was idle though work for it had been launched: between kernels, or work that was not recorded ran.",
+    "Work for the GPU had been launched, and nothing recorded ran: between kernels, or while work ran that was not recorded.",
     FINDINGS,
   ),
   kind(

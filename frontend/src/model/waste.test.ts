@@ -10,6 +10,7 @@ import {
   gainsUntold,
   knownGains,
   onUnitsInWords,
+  opsOf,
   othersOf,
   partApart,
   wasteOf,
@@ -105,10 +106,10 @@ describe("which module wastes most", () => {
     const untold = finding({ gain: null }, ["LINEAR_0", 3]);
     const some = finding({}, ["LINEAR_0", 4]);
     const here = finding({}, ["LINEAR_0", 5], ["CONV_0", 8]);
-    expect(findingOf(rows, gains, [elsewhere, host, untold])).toBeNull();
-    expect(findingOf(rows, gains, [elsewhere, host, untold, some, here])).toEqual({ ...here, isWider: true });
+    expect(findingOf(opsOf(rows, gains), [elsewhere, host, untold])).toBeNull();
+    expect(findingOf(opsOf(rows, gains), [elsewhere, host, untold, some, here])).toEqual({ ...here, isWider: true });
     const alone = finding({}, ["LINEAR_0", 5]);
-    expect(findingOf(rows, gains, [alone])).toEqual({ ...alone, isWider: false });
+    expect(findingOf(opsOf(rows, gains), [alone])).toEqual({ ...alone, isWider: false });
   });
 
   it("is told apart from what matrix units do not do", () => {

@@ -22,7 +22,7 @@ const LEAST = 0.01;
 /** A row below is named in place of its parent if it holds this share of what the parent does. */
 const MOST = 0.5;
 
-/** A finding is about a row that holds this share of the time of its evidence. */
+/** A finding is about ops that hold this share of the time of its evidence. */
 const LEAST_EVIDENCE = 0.1;
 
 /** A row with more than this share of all says little more than that it is the model: what is in it is looked at instead. */
@@ -143,7 +143,7 @@ export function gainsUntold(known: number | null, missing: Missing | undefined):
 }
 
 /** Ids of the ops of the row, and below it. */
-function opsOf({ tree: { nodes, below } }: Rows, { members }: TreeRow): Set<string> {
+export function opsOf({ tree: { nodes, below } }: Rows, { members }: TreeRow): Set<string> {
   const ops = new Set<string>();
   const waiting = [...members];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -154,24 +154,34 @@ function opsOf({ tree: { nodes, below } }: Rows, { members }: TreeRow): Set<stri
   return ops;
 }
 
-/** A finding with a gain; `isWider` where part of that is of other rows. */
-export type RowFinding = DiagnosedFinding & { gain: DiagnosedGain; isWider: boolean };
+type WithGain = DiagnosedFinding & { gain: DiagnosedGain };
 
-/** Of the findings about kernels with a gain, that of whose evidence the row holds the most time; null where none has a tenth there. */
-export function findingOf(rows: Rows, row: TreeRow, findings: readonly DiagnosedFinding[]): RowFinding | null {
-  const ops = opsOf(rows, row);
+/** A finding with a gain; `isWider` where part of that is of other ops. */
+export type OpsFinding = WithGain & { isWider: boolean };
+
+/** The findings about kernels with a gain. */
+export const gainsOfKernels = (findings: readonly DiagnosedFinding[]): WithGain[] =>
+  findings.filter(
+    (finding): finding is WithGain =>
+      finding.cause === "compute" &&
+      finding.per === "iteration" &&
+      finding.gain?.high_ns != null &&
+      finding.gain.low_ns !== null,
+  );
+
+/** Of these, that of whose evidence some ops hold the most time; null where they have a tenth of none. */
+export function findingOf(ops: ReadonlySet<string>, findings: readonly DiagnosedFinding[]): OpsFinding | null {
   const timeOfEvidence = (evidence: DiagnosedFinding["evidence"]): number =>
     evidence.reduce((sum, { time_ns: time }) => sum + (time ?? 0), 0);
-  let best: RowFinding | null = null;
+  let best: OpsFinding | null = null;
   let most = 0;
-  for (const finding of findings) {
-    const { cause, per, gain, evidence } = finding;
-    if (cause !== "compute" || per !== "iteration" || gain?.high_ns == null || gain.low_ns === null) continue;
+  for (const finding of gainsOfKernels(findings)) {
+    const { evidence } = finding;
     const inside = evidence.filter(({ op }) => op !== null && ops.has(op));
     const time = timeOfEvidence(inside);
     if (time <= most || time < LEAST_EVIDENCE * timeOfEvidence(evidence)) continue;
     most = time;
-    best = { ...finding, gain, isWider: inside.length < evidence.length };
+    best = { ...finding, isWider: inside.length < evidence.length };
   }
   return best;
 }

@@ -1,8 +1,10 @@
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
+import { MissingWork } from "../../components/missing_work";
 import { Sentence } from "../../components/sentence";
 import { Info } from "../../components/tooltip";
 import { formatShare } from "../../format/share";
 import { useScope } from "../../frame/scope";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import {
   attainableAbout,
   efficiencySentence,
@@ -31,6 +33,7 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const peak = attainableAbout(rates, gpus, data.matrix_unit);
   const iterations = data.performance.profiled_iterations ?? 0;
   const work = workInWords(rates, iterations);
+  const diagnosis = useDiagnosis().data;
   const limits = iterationGain(useScope().busy);
   const whole = withGraphsNs(data);
   const running = kernelsOfWall(data);
@@ -56,6 +59,7 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
         )}
       </h2>
       <p class="model-line">
+        <MissingWork diagnosis={diagnosis} />
         {instead.length > 0 && <span>{computed.map(({ text }) => text).join("")}</span>}
         {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
           <span>

@@ -5,8 +5,12 @@ import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { CountedIterations } from "../../components/counted_iterations";
 import { MarkSteps } from "../../components/framework_advice";
 import { classLabel } from "../../components/iteration_parts";
+import { MissingWork } from "../../components/missing_work";
+import { Headline } from "../../components/sentence";
 import { formatCount } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { spentOn } from "../../model/answer";
+import { saysMissing } from "../../model/findings";
 import { fewMakeTheMean, isFarFrom, medianOf } from "../../model/iterations";
 import { oddOne } from "../../model/spread";
 import { splitRows, type Step } from "../../model/step";
@@ -26,6 +30,7 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
   const median = medianOf(lengths);
   const isSkewed = mean !== null && isFarFrom(median, mean);
   const isOfFew = mean !== null && !binned && lengths.length > 1 && fewMakeTheMean(mean, median);
+  const spent = diagnosis === null || step === null || count !== 1 ? "" : spentOn(diagnosis, mean ?? 0);
   const time = (
     <strong class="nowrap" data-tip={readableAndExact(mean ?? wall)}>
       {formatDuration(mean ?? wall)}
@@ -40,6 +45,7 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
             <MarkSteps framework={data.framework} format={data.profile.format} />, or pick a key node that runs once in
             each.
           </span>
+          <MissingWork diagnosis={diagnosis} />
         </p>
       </header>
     );
@@ -67,7 +73,7 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
             )}
           </>
         )}
-        .
+        . <Headline text={spent} />
       </h2>
       <p class="model-line">
         <span>
@@ -81,6 +87,7 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
               Iteration {formatCount(odd.iteration)} is {overIn(odd, classLabel(data))}.{" "}
             </>
           )}
+          <MissingWork diagnosis={diagnosis} told={saysMissing(spent)} />
         </span>
       </p>
     </header>

@@ -2,9 +2,11 @@
 import { useMemo } from "preact/hooks";
 
 import type { DiagnosedGain } from "../../api/types";
+import { FindingClause } from "../../components/finding_clause";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { Info } from "../../components/tooltip";
 import { ViewLink } from "../../components/view_link";
+import { MissingWork } from "../../components/missing_work";
 import { useOneStop } from "../../components/walking";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
@@ -12,14 +14,13 @@ import { formatMean } from "../../format/time";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useScope } from "../../frame/scope";
 import { causeAbout, isUntold } from "../../model/causes";
-import { gainTime, wholeOf } from "../../model/findings";
 import { pathOf } from "../../model/group_tree";
 import { rowLabel, type RowCause, type TreeRow } from "../../model/tree_row";
 import { iterationGain } from "../../model/iteration_gain";
 import { cutLabel } from "../../model/kernel_name";
 import { boundInWords, boundOf, mainBoundInWords } from "../../model/shades";
 import { mayGainMore, ratedShare, timeOf } from "../../model/tree_values";
-import { eligibleSentence, findingOf, onUnitsInWords, othersOf, partApart, wasteOf } from "../../model/waste";
+import { eligibleSentence, findingOf, onUnitsInWords, opsOf, othersOf, partApart, wasteOf } from "../../model/waste";
 
 const LETTERS = 48;
 
@@ -32,7 +33,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const findings = diagnosis.data?.findings;
   const named = gains === null || isLongestUntold ? longest : gains;
   const finding = useMemo(
-    () => (gains === null || gains !== named ? null : findingOf(folded, gains, findings ?? [])),
+    () => (gains === null || gains !== named ? null : findingOf(opsOf(folded, gains), findings ?? [])),
     [folded, gains, named, findings],
   );
   if (named === null) return null;
@@ -71,9 +72,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       {finding !== null && (
         <>
           {" "}
-          <ViewLink to={{ view: "recommendations", "findings.open": finding.rule }}>{finding.heading}</ViewLink>
-          {finding.isWider && " in all ops"}: {wholeOf(diagnosis.data?.marked ?? true)} could be{" "}
-          <strong class="nowrap">{gainTime(finding.gain)}</strong> shorter.
+          <FindingClause finding={finding} marked={diagnosis.data?.marked ?? true} />
         </>
       )}
       {hostLimits !== "" && ` ${hostLimits}`}
@@ -140,6 +139,11 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           </li>
         ))}
       </ul>
+      {isOnGpu && (
+        <p class="model-line">
+          <MissingWork diagnosis={diagnosis.data} />
+        </p>
+      )}
     </header>
   );
 }

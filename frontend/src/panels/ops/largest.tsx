@@ -2,15 +2,18 @@
 import type { ComponentChildren } from "preact";
 
 import { fetchEfficiency, fetchTable } from "../../api/client";
-import type { Row, TableResponse } from "../../api/types";
+import type { Diagnosis, Row, TableResponse } from "../../api/types";
 import { StackedBar } from "../../components/charts/stacked_bar";
+import { FindingClause } from "../../components/finding_clause";
+import { MissingWork } from "../../components/missing_work";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { numberOf, textOf } from "../../frame/use_row";
-import { useQuery } from "../../frame/use_query";
+import { useQuery, type Query } from "../../frame/use_query";
 import { beginningsApart, shortKernelName } from "../../model/kernel_name";
 import { endsApart } from "../../model/short_place";
 import { colourOf } from "../../model/resources";
@@ -24,6 +27,7 @@ import {
   type RowLimit,
 } from "../../model/row_limits";
 import type { BarSegment } from "../../model/step";
+import { findingOf, gainsOfKernels, type OpsFinding } from "../../model/waste";
 
 interface LargestProps {
   /** The server's table, its links, and the column that names its rows. */
@@ -33,6 +37,8 @@ interface LargestProps {
   noun: string;
   /** What of the URL selects a row of the table; empty where none can be. */
   selects: string;
+  /** The server's table of the ops that a row sums; none where a row is an op. */
+  members: string | undefined;
   /** How the rows are grouped. */
   tools: ComponentChildren;
 }
@@ -41,6 +47,9 @@ interface LargestProps {
 const MOST = 10;
 /** Rows that are read; of longer tables of ops, Efficiency's sums tell the colours of the others. */
 const READ = 500;
+/** So many rows the sentence names, and of each so many of its longest ops are looked for among what findings show. */
+const NAMED = 3;
+const OPS_OF_ROW = 100;
 /** Narrower pieces can hardly be pointed at, and are shown with all others, px. */
 const LEAST_WIDE = 20;
 
@@ -50,7 +59,28 @@ const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd"
 const piecesOfRow = (row: Row, onGpu: boolean): (readonly [RowLimit, number])[] =>
   limitsOfRow(row, onGpu).filter(([, share]) => share >= LEAST_PIECE);
 
-export function Largest({ table, links, named, noun, selects, tools }: LargestProps) {
+/** What one of the findings would change of the largest rows; undefined while that is not known. */
+function useFinding(
+  { data: diagnosis, loading }: Query<Diagnosis>,
+  page: TableResponse | null,
+  members: string | undefined,
+): OpsFinding | null | undefined {
+  const scope = useScope();
+  const gains = diagnosis === null || !scope.onGpu ? [] : gainsOfKernels(diagnosis.findings);
+  const keys = (page?.rows ?? []).slice(0, NAMED).map((row) => textOf(row, page?.key ?? ""));
+  const isAsked = gains.length > 0 && keys.length > 0 && members !== undefined;
+  const asked = { ...scope, offset: 0, limit: OPS_OF_ROW, sort: "", search: "", where: {} };
+  const ops = useQuery<string[]>(isAsked ? scopeKey(scope, members, keys) : null, async (signal) => {
+    const pages = await Promise.all(
+      keys.map((row) => fetchTable({ ...asked, table: members ?? "", links: { row } }, signal)),
+    );
+    return pages.flatMap(({ rows }) => rows.map((row) => textOf(row, "op_id")));
+  });
+  if (loading || ops.loading) return undefined;
+  return findingOf(new Set(members === undefined ? keys : ops.data), gains);
+}
+
+export function Largest({ table, links, named, noun, selects, members, tools }: LargestProps) {
   const scope = useScope();
   const [kind, time] = scope.onGpu ? ["GPU", "gpu_time_ns"] : ["CPU", "cpu_time_ns"];
   // Copies are no kernels: the whole of a table of kernels is less than the GPU time of the ops.
@@ -119,6 +149,8 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
     ...partsOfOthers.map(([kind]) => kind),
   ]);
   const [first] = longest;
+  const diagnosis = useDiagnosis();
+  const inLargest = useFinding(diagnosis, page, members);
   return (
     <>
       {query.data === null && query.error === null && (
@@ -140,6 +172,21 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
             )}
             .
           </h2>
+          <p class="model-line">
+            {inLargest === undefined ? (
+              // Its room, so that nothing moves.
+              <>&nbsp;</>
+            ) : (
+              <>
+                {scope.onGpu && <MissingWork diagnosis={diagnosis.data} />}
+                {inLargest !== null && (
+                  <span>
+                    <FindingClause finding={inLargest} marked={diagnosis.data?.marked ?? true} />
+                  </span>
+                )}
+              </>
+            )}
+          </p>
         </header>
       )}
       <Panel

@@ -122,6 +122,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
         named={by === "type" ? "op_type" : "name"}
         noun={noun}
         selects={`${name}.row`}
+        members={members}
         tools={
           <Choice
             label="Group by"
