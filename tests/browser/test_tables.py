@@ -447,7 +447,7 @@ def test_filters_stand_where_more_than_ten_rows_are_listed(page: Page, tensorboa
 
 
 def test_what_repeats_is_folded_and_what_is_part_is_marked(page: Page, tensorboard: TensorBoard) -> None:
-    """Calls that equal the ops stand in a line, the sum of gains says of how much it is, and the largest share is full."""
+    """Calls that equal the ops stand in a line, sums of gains say of how much they are, the largest share is full."""
     if shared_data_or_none() is None:
         pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
     page.goto(tensorboard.page(run="dlprof", view="ops"))

@@ -16,7 +16,7 @@ export type IterationRow = SplitRow<RecordedRow>;
 export type Bar = SplitRow<IterationBar>;
 
 /** What the time of a bar is split into: DLProf's classes, or the parts of the diagnosis. */
-export type BarClass = ColourClass | DiagnosedPart;
+export type BarClass = Exclude<ColourClass, "by_memory"> | DiagnosedPart;
 
 const PARTS = partKinds("");
 

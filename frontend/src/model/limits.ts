@@ -10,7 +10,7 @@ import type { BarSegment } from "./step";
 /** Colours of what a kernel's time is limited by, also of the bar of Ops; copies have another blue. */
 export const LIMIT_COLOURS = {
   kept_off: colourOf(KEPT_OFF),
-  memory: colourOf("io"),
+  memory: colourOf("by_memory"),
   other: colourOf("outside"),
 } as const;
 
@@ -21,7 +21,11 @@ const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, ab
     LIMIT_COLOURS.memory,
     "They multiply nothing, and what their ops must move takes the longest.",
   ],
-  other: ["Other", LIMIT_COLOURS.other, "They multiply nothing, and are limited by neither memory nor communication."],
+  other: [
+    "Other",
+    LIMIT_COLOURS.other,
+    "They multiply nothing, and are limited by neither memory nor communication. Named are the types of ops with the most time.",
+  ],
   communication: ["Communication", colourOf("communication"), "Collectives."],
   unknown: ["Unknown kernels", colourOf("unknown_kernel"), "Nothing tells whether they use {unit}s."],
   rest: ["In no op", colourOf("other"), "Kernels whose launch belongs to no op, and CUDA graphs."],
@@ -46,7 +50,7 @@ export function limitSegments(
     const plain = PLAIN[limit];
     if (plain !== undefined) {
       const [label, colour, about] = plain;
-      const largest = limit === "other" && types.length > 0 ? ` (largest: ${types.join(", ")})` : "";
+      const largest = limit === "other" && types.length > 0 ? ` (such as ${types.join(", ")})` : "";
       return {
         ...segment(limit, ns),
         ...{ label: label + largest, short: label, colour, about: about.replace("{unit}", unit) },

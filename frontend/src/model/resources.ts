@@ -8,8 +8,8 @@
  */
 import type { Resource } from "../api/types";
 
-/** Every colour class: the resources, communication, and what is shown in grey because it is outside the aggregation or idle. */
-export type ColourClass = Resource | "communication" | "outside";
+/** Every colour class: the resources, communication, kernels limited by memory, and what is grey because it is outside the aggregation or idle. */
+export type ColourClass = Resource | "communication" | "by_memory" | "outside";
 
 export interface Colours {
   readonly light: string;
@@ -22,9 +22,10 @@ export const COLOURS: Readonly<Record<ColourClass, Colours>> = {
   other_kernel: { light: "#38a754", dark: "#45934d" },
   memory: { light: "#407ada", dark: "#47b1fb" },
   data_loader: { light: "#695ba2", dark: "#b262d9" },
-  io: { light: "#3c7981", dark: "#6edae7" },
+  io: { light: "#8a4e42", dark: "#ba7206" },
   cpu: { light: "#e4741c", dark: "#f0ae4e" },
   communication: { light: "#cb3872", dark: "#ef73cc" },
+  by_memory: { light: "#3c7981", dark: "#6edae7" },
   other: { light: "#c6c9d0", dark: "#5d6068" },
   outside: { light: "#939393", dark: "#929192" },
 };
@@ -130,7 +131,7 @@ export const colourOf = (name: ColourClass): string => `var(--c-${name.replace("
 
 /** On these colours of the light theme white is read best, on all others black; those of the dark theme are light. */
 const UNDER_WHITE: ReadonlySet<string> = new Set([
-  ...(["tensor_core", "unknown_kernel", "data_loader", "io", "communication"] as const).map(colourOf),
+  ...(["tensor_core", "unknown_kernel", "data_loader", "io", "communication", "by_memory"] as const).map(colourOf),
   "var(--c-blocked)",
 ]);
 

@@ -6,7 +6,6 @@ import { colourOf, type ColourClass } from "./resources";
 
 const LIMITED = {
   kept_off: LIMIT_COLOURS.kept_off,
-  by_memory: LIMIT_COLOURS.memory,
   neither: LIMIT_COLOURS.other,
 } as const;
 

@@ -29,7 +29,7 @@ const STEPS = {
   eligible: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#276430", "#ffffff"] },
   mid: { light: ["#7cc68f", "#1f1f1f"], dark: ["#205a2c", "#ffffff"] },
   high: { light: [COLOURS.tensor_core.light, "#ffffff"], dark: ["#3b8c49", "#111111"] },
-  memory: ofClass("io", "#ffffff"),
+  memory: ofClass("by_memory", "#ffffff"),
   compute: ofClass("other_kernel", "#1f1f1f"),
   latency: ofClass("cpu", "#1f1f1f"),
   communication: ofClass("communication", "#ffffff"),
