@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { foldedName, shortened, splitNumber } from "./folding";
 import { buildTree, keep, linksOf, pathOf, Rows, type RowOptions } from "./group_tree";
 import { rowLabel, shownPath } from "./tree_row";
-import { chainOf, deepestOf, limitedNs, mayBeMoreTime, sorted, tensorCoreShare } from "./tree_values";
+import { chainOf, deepestOf, leastOf, limitedNs, mayBeMoreTime, sorted, tensorCoreShare } from "./tree_values";
 import { pathMatcher } from "./path_filter";
 import { nodes } from "../testing/tree";
 
@@ -20,6 +20,22 @@ describe("rows of the tree", () => {
     expect(names(rowsWith({ sort: "name" }).visible(({ depth }) => depth < 3))).toEqual([
       "/", "Net", "Head", "Layer[0]", "Layer[1]", "Not in any op", "unassociated_k",
     ]); // prettier-ignore
+  });
+
+  it("are left out below an open one where they take least, less than a hundredth together", () => {
+    const rows = rowsWith();
+    const net = rows.roots.flatMap((root) => rows.below(root)).find(({ name }) => name === "Net");
+    if (net === undefined) throw new Error("There is no such row.");
+    const below = rows.below(net);
+    const leftOut = (whole: number): string[] => names(leastOf(below, "gpu_time_ns", whole));
+    expect(leftOut(5_000)).toEqual(["Layer[0]", "Layer[1]"]);
+    expect(leftOut(3_000), "one alone takes a row of its own").toEqual([]);
+    expect(leftOut(20_000), "nothing would be left").toEqual([]);
+    const shown = rows.visible(
+      ({ depth }) => depth < 3,
+      (row) => leastOf(rows.below(row), "gpu_time_ns", 5_000),
+    );
+    expect(names(shown)).toEqual(["/", "Net", "Head", "Not in any op", "unassociated_k"]);
   });
 
   it("stand in the order of their names, numbers by size, where they took the same time", () => {

@@ -200,14 +200,15 @@ export class Rows {
     return deepest?.members.includes(node) === true ? deepest : null;
   }
 
-  /** All rows on screen, from the top down. */
-  visible(isOpen: (row: TreeRow) => boolean): TreeRow[] {
+  /** All rows on screen, from the top down, without those of an open row that are left out. */
+  visible(isOpen: (row: TreeRow) => boolean, leftOut: (row: TreeRow) => readonly TreeRow[] = () => []): TreeRow[] {
     const shown: TreeRow[] = [];
     const waiting = [...this.roots].reverse();
     for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
       shown.push(row);
       if (!row.expandable || !isOpen(row)) continue;
-      const below = this.below(row);
+      const out = new Set(leftOut(row));
+      const below = this.below(row).filter((each) => !out.has(each));
       for (let i = below.length - 1; i >= 0; i -= 1) waiting.push(at(below, i));
     }
     return shown;

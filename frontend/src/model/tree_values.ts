@@ -145,6 +145,21 @@ export function deepestOf(rows: Rows): number {
 /** Of the time of all: what takes less is not opened unasked, and a drawing gathers it. */
 export const SMALL = 0.01;
 
+/**
+ * Of the rows below one those that take least, less than a hundredth of `whole` together: a table leaves them out at first. None where
+ * that is one row, or where nothing else would be left.
+ */
+export function leastOf(below: readonly TreeRow[], by: Measure, whole: number): readonly TreeRow[] {
+  const least: TreeRow[] = [];
+  let sum = 0;
+  for (const row of [...below].sort((one, other) => one.values[by] - other.values[by])) {
+    sum += row.values[by];
+    if (sum >= SMALL * whole) return least.length > 1 ? least : [];
+    least.push(row);
+  }
+  return [];
+}
+
 /** What is opened unasked: how many lines there may be, down to which level, whether an opened row keeps a line of its own, and the least share of the time. */
 export interface Screen {
   lines: number;

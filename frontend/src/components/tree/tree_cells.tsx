@@ -1,5 +1,5 @@
 /** What stands in the cells of the tree. */
-import { formatCalls, formatCount } from "../../format/number";
+import { formatCalls, formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact, type TimeUnit } from "../../format/time";
 import { inUnit } from "../../format/unit";
@@ -19,14 +19,25 @@ import {
   ratedShare,
   SHARES,
   tensorCoreShare,
+  timeOf,
 } from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
 import { TimeIn } from "../value";
 import type { TreeColumn } from "./tree_columns";
 
-export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean; onToggle: () => void }) {
+interface NameCellProps {
+  row: TreeRow;
+  open: boolean;
+  onToggle: () => void;
+  /** The rows below it that take least and are left out, and what shows them. */
+  least: readonly TreeRow[];
+  onShow: () => void;
+}
+
+export function NameCell({ row, open, onToggle, least, onShow }: NameCellProps) {
   const { expandable, members } = row;
+  const { by, whole } = timeOf(least);
   return (
     <span class="tree-name" style={{ paddingLeft: `${(row.depth - 1) * 16}px` }}>
       {expandable ? (
@@ -52,6 +63,20 @@ export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean;
         <span class="fold-count" data-tip={`${formatCount(members.length)} alike, added up`}>
           ×{formatCount(members.length)}
         </span>
+      )}
+      {least.length > 0 && (
+        <button
+          type="button"
+          tabIndex={-1}
+          class="fold-count"
+          data-tip={`Below it, ${formatCounted(least.length, "group or op", "groups and ops")} more with little ${by === "gpu_time_ns" ? "GPU" : "CPU"} time: ${readableAndExact(whole)} together. A click shows them.`}
+          onClick={(event) => {
+            event.stopPropagation();
+            onShow();
+          }}
+        >
+          +{formatCount(least.length)} small
+        </button>
       )}
       {row.missing > 0 && (
         <span

@@ -18,10 +18,12 @@ import {
   chainOf,
   isRated,
   isShare,
+  leastOf,
   limitedNs,
   mayGainMore,
   nothingShown,
   SHARES,
+  timeOf,
   type Measure,
 } from "../../model/tree_values";
 import { Icon } from "../icon";
@@ -59,8 +61,19 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
   const [focus, setFocus] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const { rows, isOpen } = tree;
-  const shown = useMemo(() => rows.visible(isOpen), [rows, isOpen]);
   const baseline = useBaseline();
+  const hasBaseline = baseline.data !== null;
+  // In another order than that of their time, and beside a baseline, those that take least may be what is looked for.
+  const isRanked = ["-gpu_time_ns", "-cpu_time_ns", "-gpu_share", "-cpu_share"].includes(tree.sort);
+  const hides = isRanked && tree.fold && tree.timeless?.shown !== true && compared === undefined && !hasBaseline;
+  const least = useMemo(() => {
+    const { by, whole } = timeOf(rows.roots);
+    const chosen = new Set(chainOf(tree.selected));
+    return (row: TreeRow): readonly TreeRow[] =>
+      !hides || tree.showsSmall(row) ? [] : leastOf(rows.below(row), by, whole).filter((each) => !chosen.has(each));
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `showsSmall` changes with `isOpen`
+  }, [rows, isOpen, hides, tree.selected]);
+  const shown = useMemo(() => rows.visible(isOpen, least), [rows, isOpen, least]);
   const head = useRef<HTMLTableRowElement>(null);
   const changes = useMemo(() => (baseline.data === null ? null : changesOf(baseline.data)), [baseline.data]);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
@@ -252,7 +265,8 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
             {from > 0 && <tr aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}
             {shown.slice(from, to).map((row, i) => {
               const stop = from + i === focused;
-              const look = `${from + i} ${stop} ${isOpen(row)} ${chain.has(row)} ${row === tree.selected}`;
+              const left = row.expandable && isOpen(row) ? least(row) : [];
+              const look = `${from + i} ${stop} ${isOpen(row)} ${chain.has(row)} ${row === tree.selected} ${left.length}`;
               return keep(row.key, look, () => (
                 <tr
                   key={row.key}
@@ -269,7 +283,13 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
                   }}
                 >
                   <td role="gridcell">
-                    <NameCell row={row} open={isOpen(row)} onToggle={() => current.current.toggle(row)} />
+                    <NameCell
+                      row={row}
+                      open={isOpen(row)}
+                      onToggle={() => current.current.toggle(row)}
+                      least={left}
+                      onShow={() => current.current.showSmall(row)}
+                    />
                   </td>
                   {columns.slice(1).map(({ key, label }) => (
                     <td
