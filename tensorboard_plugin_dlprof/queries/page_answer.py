@@ -36,15 +36,16 @@ def constant_columns(
     alike = [column for column in table.columns if all(row[column.key] == first[column.key] for row in rows)]
     if len(rows) == total:
         return [column.key for column in alike]
-    values = TableQuery(table, scope, request).scope_values
-    result = []
-    for column in alike:
-        if column.sql == FILLED:
-            continue  # SQL knows nothing of its cells
-        distinct = f"SELECT DISTINCT ({column.sql}) FROM {table.source([column.sql])} WHERE {table.where} LIMIT 2"
-        if len(connection.execute(distinct, values).fetchall()) == 1:
-            result.append(column.key)
-    return result
+    alike = [column for column in alike if column.sql != FILLED]  # SQL knows nothing of its cells
+    if not alike:
+        return []
+    # In one statement: one for each column would read the joins as often, which a file of others has few of allowed.
+    tests = ", ".join(
+        f"count({sql}) IN (0, count(*)) AND min({sql}) IS max({sql})" for sql in (f"({c.sql})" for c in alike)
+    )
+    found = f"SELECT {tests} FROM {table.source([column.sql for column in alike])} WHERE {table.where}"
+    row = connection.execute(found, TableQuery(table, scope, request).scope_values).fetchone()
+    return [column.key for column, is_constant in zip(alike, row, strict=True) if is_constant]
 
 
 _MAY_REPEAT = MappingProxyType({"calls": "ops"})
