@@ -71,12 +71,17 @@ def test_ranks_are_compared_on_the_page(page: Page, tmp_path: Path) -> None:
     write_job(Plan(tensor=2, data=2, straggler=1, ranks_a_host=2), tmp_path / "logs" / "run")
     with running(tmp_path / "logs", tmp_path / "cache") as server:
         page.goto(server.page(run="run/host1"))
-        page.locator(".rank-note").get_by_role("link", name="Compare the ranks").click()
+        # What is missing is said where the list is that it joins.
+        page.get_by_role("link", name="Recommendations").click()
+        note = page.locator(".rank-note")
+        expect(note).to_have_text("Compare the ranks to add what the whole job has to change.")
+        note.get_by_role("link", name="Compare the ranks").click()
         expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")
         expect(page.get_by_role("button", name="Compare the ranks")).to_have_count(0)
         page.get_by_role("link", name="Recommendations").click()
         hide = page.get_by_role("article", name="Hide communication")
         expect(hide).to_contain_text("is a wait for other ranks")
+        expect(note).to_have_count(0)
 
 
 def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer(page: Page, many: TensorBoard) -> None:

@@ -6,10 +6,8 @@ import { formatShare } from "../../format/share";
 import { useRankJob, useRankSummary } from "../../frame/use_rank_job";
 
 export function RankNote({ profile }: { profile: DashboardResponse["profile"] }) {
-  const { data: job, dataKey, error } = useRankSummary();
-  const { rank, world_size: world } = profile;
-  if (dataKey === null || error !== null) return null;
-  if (job === null) return rank === null || world === null || world < 2 ? null : <CompareNote />;
+  const { data: job } = useRankSummary();
+  if (job === null) return <CompareNote profile={profile} />;
   const name = job.knows_ranks ? `Rank ${job.rank}` : `Process ${job.rank + 1}`;
   return (
     <span class="rank-note" data-tip={job.sentence}>
@@ -28,15 +26,22 @@ export function RankNote({ profile }: { profile: DashboardResponse["profile"] })
   );
 }
 
+/** What comparing the ranks would add; nothing where they were compared. */
+export function CompareNote({ profile: { rank, world_size: world } }: Pick<DashboardResponse, "profile">) {
+  const { data: job, dataKey, error } = useRankSummary();
+  const known = dataKey !== null && error === null && job === null;
+  return known && rank !== null && world !== null && world > 1 ? <Offer /> : null;
+}
+
 /** Nothing where no other rank is here. */
-function CompareNote() {
+function Offer() {
   const { data } = useRankJob();
   return data?.offer == null ? null : (
     <span class="rank-note">
-      Which rank costs the others time?{" "}
       <ViewLink class="link-button" to={{ view: "gpus" }}>
         Compare the ranks
-      </ViewLink>
+      </ViewLink>{" "}
+      to add what the whole job has to change.
     </span>
   );
 }

@@ -1,5 +1,5 @@
 /** What to change, in the order in which to work on it, and what that would gain; at the end what gains no time, and what could not be decided. */
-import { Fragment } from "preact";
+import { Fragment, type ComponentChildren } from "preact";
 
 import { fetchFindings } from "../../api/client";
 import type { DashboardResponse, DiagnosedFinding, Diagnosis, Finding, FindingsResponse } from "../../api/types";
@@ -13,6 +13,7 @@ import { useQuery } from "../../frame/use_query";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork, hasOps, whyNoKernels } from "../../model/headline";
 import { countedFindings, isNote, isToWeigh, sameTime, unitOfGains, wholeOf } from "../../model/findings";
+import { CompareNote } from "../dashboard/rank_note";
 import { FindingCard, Notes } from "./finding_card";
 
 /** A finding of the database's own detectors in the form of the diagnosis. */
@@ -92,7 +93,9 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
     );
   return (
     <div class="findings">
-      <Summary findings={findings} gains={gains} diagnosis={diagnosis} />
+      <Summary findings={findings} gains={gains} diagnosis={diagnosis}>
+        <CompareNote profile={data.profile} />
+      </Summary>
       {!judged.judged && (
         <Message icon="warning" title="The rules could not be run">
           <p>
@@ -146,10 +149,13 @@ function Summary({
   findings,
   gains,
   diagnosis,
+  children,
 }: {
   findings: readonly DiagnosedFinding[];
   gains: boolean;
   diagnosis: Diagnosis | null;
+  /** What is not among the findings yet. */
+  children: ComponentChildren;
 }) {
   return (
     <header class="headline">
@@ -163,25 +169,28 @@ function Summary({
         )}
         .
       </h2>
-      {gains && (
-        <p class="model-line finding-scale">
-          <span>Bars are shares of {wholeOf(diagnosis?.marked ?? true)}:</span>
-          <span>
-            <span class="swatch whisker-low" /> gained at least
-          </span>
-          <span>
-            <span class="swatch whisker-high" /> at most
-          </span>
-          {findings.some(({ gain, share }) => gain?.high_ns == null && (share ?? 0) > 0) && (
+      <p class="model-line finding-scale">
+        {gains && (
+          <>
+            <span>Bars are shares of {wholeOf(diagnosis?.marked ?? true)}:</span>
             <span>
-              <span class="swatch whisker-about" /> what it is about, no gain known
+              <span class="swatch whisker-low" /> gained at least
             </span>
-          )}
-        </p>
-      )}
-      {!gains && findings.some((each) => !isNote(each)) && (
-        <p class="model-line">The recording does not show what would be gained.</p>
-      )}
+            <span>
+              <span class="swatch whisker-high" /> at most
+            </span>
+            {findings.some(({ gain, share }) => gain?.high_ns == null && (share ?? 0) > 0) && (
+              <span>
+                <span class="swatch whisker-about" /> what it is about, no gain known
+              </span>
+            )}
+          </>
+        )}
+        {!gains && findings.some((each) => !isNote(each)) && (
+          <span>The recording does not show what would be gained.</span>
+        )}
+        {children}
+      </p>
     </header>
   );
 }
