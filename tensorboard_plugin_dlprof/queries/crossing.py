@@ -84,19 +84,28 @@ def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: 
         return ""
     values |= {"start": borders[0], "stop": borders[1]}
     whole, inside, after = connection.execute(_TIMES, values).fetchone()
-    steps = (
-        ("−", whole - inside, "after the iteration ends" if inside + after == whole else "outside of the iteration"),
-        ("+", ran.kernels_ns - inside, "launched elsewhere"),
-        ("+", ran.graphs_ns, "in CUDA graphs recorded as a whole"),
-        ("−", ran.kernels_ns + ran.graphs_ns - ran.covered_ns, "at the same time as others"),
-    )
-    told = [f" {sign} {short_duration(ns)} {what}" for sign, ns, what in steps if ns > _LEAST_SHARE * whole]
-    if not told:
+    left, elsewhere = whole - inside, ran.kernels_ns - inside
+    at_once = ran.kernels_ns + ran.graphs_ns - ran.covered_ns
+    least = _LEAST_SHARE * whole
+    if max(left, elsewhere, ran.graphs_ns, at_once) <= least:
         return ""
-    mean = f" on {ran.gpus} GPUs, {short_duration(ran.covered_ns // ran.gpus)} on average" if ran.gpus > 1 else ""
+    after_it = (
+        f", of which {short_duration(left)} run {'after it ends' if inside + after == whole else 'outside of it'}"
+    )
+    others = [
+        f"{what} run in it for {short_duration(ns)}"
+        for what, ns in (("kernels launched elsewhere", elsewhere), ("CUDA graphs recorded as a whole", ran.graphs_ns))
+        if ns > least
+    ]
+    if at_once > least:
+        of_this = "" if others else "of this "
+        others.append(f"{short_duration(at_once)} {of_this}are at the same time as others and count once")
+    beside = "; ".join(others)
+    mean = f", {short_duration(ran.covered_ns // ran.gpus)} on average of {ran.gpus} GPUs" if ran.gpus > 1 else ""
     return (
-        f"{short_duration(whole)} of kernels{''.join(told)} = "
-        f"{short_duration(ran.covered_ns)} with a kernel running{mean}."
+        f"The iteration's kernels take {short_duration(whole)}{after_it if left > least else ''}."
+        f"{f' {beside[0].upper()}{beside[1:]}.' if beside else ''}"
+        f" So a kernel runs for {short_duration(ran.covered_ns)} of the iteration{mean}."
     )
 
 
