@@ -83,7 +83,7 @@ def test_bars_and_badges(opened: Page, own: TensorBoard) -> None:
     box = chart.locator("svg").bounding_box()
     assert box is not None
     # Right of the axis, and left of the word beside the line of the median; few stand beside each other.
-    pitch = min((box["width"] - 56 - 52) / answer["total"], 120)
+    pitch = min((box["width"] - 56 - 52) / answer["total"], 240)
     middle = (answer["iter_stop"] + 0.5 - answer["first"]) * pitch
     opened.mouse.click(box["x"] + 56 + middle, box["y"] + box["height"] - 80)
     expect(opened.locator(".selected-iteration h2")).to_contain_text(f"Iteration {answer['iter_stop']}")

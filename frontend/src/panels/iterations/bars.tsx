@@ -43,8 +43,8 @@ const TOP = 34;
 const BOTTOM = 18;
 /** So high that the kernels of the selected iteration begin on the first screen: a wide one is higher. */
 const heightOf = (width: number): number => Math.min(Math.max(width / 8.5, 138), 212);
-/** Of few iterations, so that they are compared side by side and not across the page. */
-const MOST_PITCH = 120;
+/** Of few iterations, so that they are compared side by side and not across a wide page. */
+const MOST_PITCH = 240;
 
 /** Above the highest bar, of which a frame and what is said of it would touch the ceiling. */
 const HEADROOM = 1.08;

@@ -114,7 +114,8 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
                   {gpus > 1 && `Times are sums over ${formatCounted(gpus, "GPU")}. `}
                   {!whole && (
                     <>
-                      By the iteration that launched them <Info term="The iteration of a kernel" text={LAUNCHED} />
+                      By the iteration that launched them; the strip shows what runs in it{" "}
+                      <Info term="The iteration of a kernel" text={LAUNCHED} />
                     </>
                   )}
                 </span>
