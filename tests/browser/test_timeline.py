@@ -59,6 +59,36 @@ def test_the_window_moves_by_keys_and_the_tables_follow(page: Page, tensorboard:
     expect(page.get_by_role("dialog")).to_contain_text("next gap")
 
 
+def test_what_is_selected_is_summed_up_by_a_key(page: Page, tensorboard: TensorBoard) -> None:
+    """As a drag over it does; what clears it stands in its corner, however narrow the window."""
+    page.set_viewport_size({"width": 640, "height": 800})
+    opened(page, tensorboard, "amp")
+    page.locator("body").press("n")
+    details = page.get_by_label("Details")
+    expect(details).to_contain_text("Gap of")
+    name = details.locator("strong").first.bounding_box()
+    clear = details.get_by_role("button", name="Clear the selection").bounding_box()
+    assert name is not None
+    assert clear is not None
+    assert clear["y"] < name["y"] + name["height"]
+    page.locator("body").press(".")
+    expect(details).to_contain_text("takes")
+    length = details.locator("dd span").first.inner_text()
+    page.locator("body").press("m")
+    expect(details).to_contain_text(f"{length} selected")
+    expect(page.locator(".timeline-head")).to_contain_text(f"{length} of this selection")
+
+
+def test_the_sentence_says_a_time_once_and_whole(page: Page, tensorboard: TensorBoard) -> None:
+    """Where one gap is all of the first cause, it is told with it; a narrow window cuts nothing off."""
+    opened(page, tensorboard, "amp")
+    said = page.locator(".timeline-answer .clip")
+    expect(said).to_contain_text(re.compile(r"^[\d.]+ ms in the data loader \(in one gap before to\), "))
+    page.set_viewport_size({"width": 420, "height": 800})
+    for text in (said, page.locator(".timeline-head")):
+        assert text.evaluate("(text) => text.scrollWidth - text.clientWidth") <= 0
+
+
 def test_the_tracks_stay_where_they_are_while_the_window_moves(page: Page, tensorboard: TensorBoard) -> None:
     """However long the sentence above them is, and whether what is not shown is told: zooming holds what is there."""
     opened(page, tensorboard, "amp")

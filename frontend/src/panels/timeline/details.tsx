@@ -100,7 +100,7 @@ export function Details({ of: whole, ...rest }: { of: TimelineGap | TimelineItem
         {isGap && <ViewLink to={{ view: "recommendations" }}>Recommendations</ViewLink>}
         <button
           type="button"
-          class="icon-button"
+          class="icon-button timeline-clear"
           aria-label="Clear the selection"
           data-tip="Clear the selection (Esc)"
           onClick={onClear}

@@ -100,6 +100,14 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
   const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
   const gaps = typeof row?.gaps === "number" ? row.gaps : null;
   const total = typeof row?.total_ns === "number" ? row.total_ns : null;
+  const before = op !== null && (
+    <>
+      {" "}
+      before <code data-tip={op}>{shortPath(op)}</code>
+    </>
+  );
+  // One group of gaps that is all of the first cause needs no sentence of its own.
+  const isAll = gaps !== null && total !== null && total === shownCauses[0]?.ns;
   return (
     <header class="headline timeline-answer">
       <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
@@ -134,6 +142,13 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
             <>
               {at > 0 && ", "}
               <strong>{formatDuration(ns)}</strong> {SPENT[key] ?? withinSentence(label)}
+              {at === 0 && isAll && (
+                <>
+                  {" "}
+                  ({gaps > 1 ? `in ${formatCounted(gaps, "gap")}` : "in one gap"}
+                  {before})
+                </>
+              )}
               {key === "queued" && found !== undefined && (
                 <>
                   {" "}
@@ -147,17 +162,11 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
             </>
           ))}
           {shownCauses.length > 0 && ". "}
-          {idle > 0 && gaps !== null && (
+          {idle > 0 && gaps !== null && !isAll && (
             <>
               {gaps > 1 ? "Largest group of gaps" : "Longest cause of a gap"}: {formatDuration(total)}
               {gaps > 1 && ` in ${formatCounted(gaps, "gap")}`}
-              {op !== null && (
-                <>
-                  {" "}
-                  before <code data-tip={op}>{shortPath(op)}</code>
-                </>
-              )}
-              .
+              {before}.
             </>
           )}
         </span>

@@ -9,6 +9,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["A, D", "pan left, right; or the arrow keys, the wheel sideways, or Shift and a drag"],
   ["F", "fit what is selected, or the whole recording"],
   ["[, ]", "iteration before, after"],
+  ["M", "sum up the time of what is selected, as a drag over the tracks does"],
   ["N, P", "next gap, the one before; at first the longest of the window"],
   [", .", "what the GPU did before, after what is selected"],
   ["/", "search kernels and ops; then Enter for the next one, Shift Enter for the one before"],

@@ -7,6 +7,7 @@ import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import type { Scene } from "../../components/timeline/drawing";
 import { Duration, TimeIn } from "../../components/value";
+import { useOneStop } from "../../components/walking";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact, unitOf } from "../../format/time";
@@ -164,13 +165,15 @@ const SHOWN = 8;
 
 function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; launches: number }) {
   const unit = unitOf([short.work_ns, short.call_ns]);
+  const walked = useOneStop<HTMLTableSectionElement>();
   return (
     <table class="plain-table timeline-short">
       <caption data-tip="Their work takes less time than the call that launches it">
-        Shorter than Their Launch: {formatCount(short.launches)} ({formatShare(short.launches / launches)})
+        Shorter than Their Launch: {formatCount(short.launches)} of {formatCounted(launches, "launch", "launches")} (
+        {formatShare(short.launches / launches)})
       </caption>
       <PlainHead titles={["Op", ...atRight("Launches", `Work (${unit.name})`, `Calls (${unit.name})`)]} />
-      <tbody>
+      <tbody {...walked}>
         {short.ops.slice(0, SHOWN).map(({ op, op_id: id, launches: count, work_ns: work, call_ns: call }) => (
           <tr key={`${id} ${op}`}>
             <td>

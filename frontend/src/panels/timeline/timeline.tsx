@@ -229,16 +229,9 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     select(null);
   };
   const pointed = useRef<number | null>(null);
+  const held = dragged ?? (extent === null ? null : { from: extent.start, to: extent.start + extent.duration });
   /** Where zooming by keys holds the window: at the pointer, else at what is selected, else in the middle. */
-  const anchor = (): number => {
-    const [from, to] =
-      dragged !== null
-        ? [dragged.from, dragged.to]
-        : extent !== null
-          ? [extent.start, extent.start + extent.duration]
-          : [];
-    return pointed.current ?? anchorIn(view, from === undefined || to === undefined ? null : { from, to });
-  };
+  const anchor = (): number => pointed.current ?? anchorIn(view, held);
   const act = (key: string): boolean => {
     setSaid("");
     if (key === "w" || key === "W") show(zoomed(view, whole, 0.6, anchor()));
@@ -246,6 +239,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     else if (key === "a" || key === "A" || key === "ArrowLeft") show(panned(view, whole, -0.25));
     else if (key === "d" || key === "D" || key === "ArrowRight") show(panned(view, whole, 0.25));
     else if (key === "f" || key === "F") show(extent === null ? whole : around(extent.start, extent.duration, whole));
+    else if (key === "m" || key === "M") setDragged(held);
     else if (key === "[") step(-1);
     else if (key === "]") step(1);
     else if (key === "n" || key === "N") nextGap(true);
