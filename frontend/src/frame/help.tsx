@@ -3,11 +3,13 @@ import type { ComponentChildren } from "preact";
 import { ExternalLink } from "../components/external_link";
 import { Terms } from "../components/properties";
 import { ViewLink } from "../components/view_link";
+import { useOneStop } from "../components/walking";
 import { CONFIDENCE } from "../model/findings";
 import { CATEGORIES } from "../model/memory_categories";
 import { partKinds } from "../model/parts";
 import { EXPOSED } from "../model/ranks";
 import { REST } from "../model/step";
+import type { Changes } from "../model/url_state";
 import { PAGES, toPage } from "./pages";
 import { useUrl } from "./url";
 
@@ -47,7 +49,7 @@ const USE: Readonly<Record<string, readonly [read: string, click: string]>> = {
     "Click a dot or a row to see the op.",
   ],
   iterations: [
-    "A bar is an iteration, pale where means leave it out.",
+    "Each bar is an iteration; means leave out the pale ones.",
     "Click a bar to see what the iteration launched; the handles choose which are counted.",
   ],
   timeline: ["Time goes to the right; a track tells why the GPU was idle.", "Click what is drawn for its details."],
@@ -62,18 +64,18 @@ const USE: Readonly<Record<string, readonly [read: string, click: string]>> = {
   ],
 };
 
-/** The views of DLProf's guide, and the pages that they are on. */
-const VIEWS: readonly [view: string, page: string][] = [
+/** The views of DLProf's guide, the pages that they are on, and what is chosen there. */
+const VIEWS: readonly [view: string, page: string, chosen?: Changes][] = [
   ["Dashboard", "dashboard"],
   ["Recommendations", "recommendations"],
-  ["Op Type Summary", "ops"],
-  ["Group Ops", "modules"],
-  ["Ops and Kernels", "ops"],
-  ["Kernels by Iteration", "iterations"],
-  ["Kernels by Op", "iterations"],
+  ["Op Type Summary", "ops", { "ops.by": "type" }],
+  ["Group Ops Summary", "modules"],
+  ["Ops and Kernels", "ops", { "ops.by": "none" }],
+  ["Kernels by Iteration", "iterations", { "iters.by": "kernel" }],
+  ["Kernels by Op", "iterations", { "iters.by": "op" }],
   ["Iterations View", "iterations"],
-  ["GPUs", "gpus"],
-  ["Graphs", "modules"],
+  ["GPUs View", "gpus"],
+  ["Graphs", "modules", { "groups.as": "graph" }],
 ];
 
 const TERMS: readonly [string, string][] = [
@@ -164,25 +166,50 @@ interface SectionProps {
   children: ComponentChildren;
 }
 
+const sectionId = (part: string): string => `help-${part}`;
+
 /** What belongs to the page stands open, all else is folded. */
 function Section({ part, open, children }: SectionProps) {
   const heading = <h3>{HEADINGS[part]}</h3>;
   return part === open ? (
-    <section>
+    <section id={sectionId(part)}>
       {heading}
       {children}
     </section>
   ) : (
-    <details>
+    <details id={sectionId(part)}>
       <summary>{heading}</summary>
       {children}
     </details>
   );
 }
 
+/** Opens a section and brings it to the top. */
+function jump(part: string): void {
+  const section = document.getElementById(sectionId(part));
+  section?.setAttribute("open", "");
+  section?.scrollIntoView({ block: "start" });
+  section?.querySelector("summary")?.focus({ preventScroll: true });
+}
+
+function JumpList() {
+  const row = useOneStop<HTMLElement>();
+  return (
+    <nav class="help-jump" aria-label="Sections of this help" {...row}>
+      {Object.entries(HEADINGS)
+        .filter(([part]) => part !== "page")
+        .map(([part, heading]) => (
+          <button key={part} type="button" class="link-button" onClick={() => jump(part)}>
+            {heading}
+          </button>
+        ))}
+    </nav>
+  );
+}
+
 /** A page, as a link to it. */
-const ToPage = ({ id }: { id: string }) => (
-  <ViewLink class="link-button" to={toPage(id)}>
+const ToPage = ({ id, chosen = {} }: { id: string; chosen?: Changes | undefined }) => (
+  <ViewLink class="link-button" to={{ ...chosen, ...toPage(id) }}>
     {PAGES.find((page) => page.id === id)?.label}
   </ViewLink>
 );
@@ -245,6 +272,7 @@ export function Help({ version }: { version: string }) {
   const open = OF_PAGE[page?.id ?? ""];
   return (
     <div class="help">
+      <JumpList />
       <Section part="page" open="page">
         <p>
           <strong>{page?.label}:</strong> {ABOUT[page?.id ?? ""]}
@@ -263,7 +291,7 @@ export function Help({ version }: { version: string }) {
       </Section>
       <Section part="views" open={open}>
         <p>Where the views of DLProf's guide are found here.</p>
-        <Terms rows={VIEWS.map(([name, id]) => [name, <ToPage key={id} id={id} />])} />
+        <Terms rows={VIEWS.map(([name, id, chosen]) => [name, <ToPage key={name} id={id} chosen={chosen} />])} />
       </Section>
       <Section part="terms" open={open}>
         <Terms rows={TERMS} />
