@@ -214,9 +214,9 @@ class Program:
     ) -> str:
         """The text for the program's framework; ``cuda`` is for programs without one, which call CUDA themselves, and
         for JAX where it has no text of its own. ``tensorflow_profiler`` is for recordings of TensorFlow's profiler,
-        ``torch_nsys`` for those of Nsight Systems."""
+        ``torch_nsys`` for those of Nsight Systems, which DLProf ran, too."""
         own = tensorflow_profiler is not None and self.profile.info.source_format == "xplane"
-        by_nsys = torch_nsys is not None and self.profile.info.source_format == "nsight_systems"
+        by_nsys = torch_nsys is not None and self.profile.info.source_format in ("nsight_systems", "dlprof")
         return {
             Framework.PYTORCH: str(torch_nsys) if by_nsys else torch,
             Framework.TENSORFLOW: str(tensorflow_profiler) if own else tensorflow,

@@ -74,6 +74,11 @@ def not_recorded(source_format: str, recorded: Collection[str]) -> str:
         )
     elif source_format == "nsight_systems":
         how = "`nsys profile --cuda-memory-usage=true` brings what is taken from the driver"
+    elif source_format == "dlprof":
+        how = (
+            "DLProf's databases have no place for it; the program's own recording by `nsys profile "
+            "--cuda-memory-usage=true`, exported to SQLite, brings what is taken from the driver"
+        )
     else:
         how = "`profile(profile_memory=True)`, or a memory snapshot, brings it"
     return f"The memory of GPUs was not recorded: {how}."

@@ -1,4 +1,4 @@
-"""The blocks of a GPU that are alike: of one size and category, allocated by the same op or line, as one row."""
+"""The blocks of a GPU that are alike: of one category, allocated by the same op or line, as one row."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MOST_BLOCKS = 4_000_000
 """Blocks that are sorted for one page."""
 
 _COLUMNS = (
-    *("id INTEGER PRIMARY KEY", "size_bytes", "blocks", "total_bytes", "at_peak", "at_peak_bytes", "held_fraction"),
-    *("category", "owner", "stay", "alike"),
+    *("id INTEGER PRIMARY KEY", "blocks", "total_bytes", "at_peak", "at_peak_bytes", "held_fraction"),
+    *("largest_bytes", "category", "owner", "stay", "alike"),
 )
 
 
@@ -65,31 +65,31 @@ def computed(
     names = list(known)
     kind = of_owner[blocks.owner] * len(CATEGORIES) + blocks.category
     rows = np.flatnonzero(inside)
-    order = rows[np.lexsort((kind[rows], blocks.num_bytes[rows]))]
+    order = rows[np.argsort(kind[rows], kind="stable")]
     sizes, kinds = blocks.num_bytes[order], kind[order]
     begins = np.ones(len(order), np.bool_)
-    begins[1:] = (sizes[1:] != sizes[:-1]) | (kinds[1:] != kinds[:-1])
+    begins[1:] = kinds[1:] != kinds[:-1]
     of = np.cumsum(begins) - 1
     groups = int(begins.sum())
-    counts, peaks, staying = (
+    counts, totals, peaks, held_bytes, staying = (
         np.bincount(of, weights, groups).astype(np.int64).tolist()
-        for weights in (None, at_peak[order].astype(np.float64), stays[order].astype(np.float64))
+        for weights in (None, sizes, at_peak[order], np.where(at_peak[order], sizes, 0), stays[order])
     )
+    largest = np.maximum.reduceat(sizes, np.flatnonzero(begins)).tolist() if groups else []
     whole = 0 if answer["relative"] else int(answer["peak_bytes"])
     result = []
-    for number, (size, key) in enumerate(zip(sizes[begins].tolist(), kinds[begins].tolist(), strict=True)):
+    for number, key in enumerate(kinds[begins].tolist()):
         owner, category = names[key // len(CATEGORIES)] or None, CATEGORIES[key % len(CATEGORIES)]
-        count, held = counts[number], peaks[number]
-        alike = f"{size}:{category}:{owner or ''}"
-        share = held * size / whole if whole > 0 else None
-        row = (number + 1, size, count, count * size, held, held * size, share, category, owner, staying[number], alike)
-        result.append(row)
+        held = held_bytes[number]
+        share = held / whole if whole > 0 else None
+        sums = (counts[number], totals[number], peaks[number], held, share, largest[number])
+        result.append((number + 1, *sums, category, owner, staying[number], f"{category}:{owner or ''}"))
     # So that the rows add up to the peak; of how many blocks it was, nothing tells.
     before = whole - int(blocks.num_bytes[at_peak].sum())
     if before > 0 and start is None and stop is None:
         name = CATEGORIES[HELD_BEFORE]
-        held = (before, None, before, before / whole, name, None, None, f":{name}:")
-        result.append((len(result) + 1, None, None, *held))
+        sums = (None, before, None, before, before / whole, None)
+        result.append((len(result) + 1, *sums, name, None, None, f":{name}:"))
     return {"memory_block_groups": (_COLUMNS, result)}
 
 
@@ -109,9 +109,8 @@ MEMORY_BLOCK_GROUPS = Table(
         Column("owner", "Allocated by", "path", "Path of the ops without indices, or place in the program, that "
                "allocated them.",
                "alike.owner", nullable=True, searchable=True),
-        Column("size_bytes", "Size", "bytes", "Size of each; unknown of what was held before the recording.",
-               "alike.size_bytes", nullable=True),
-        Column("blocks", "Blocks", "integer", "How many were allocated in the recording, or in the window in use.",
+        Column("blocks", "Blocks", "integer", "How many were allocated in the recording, or in the window in use; "
+               "unknown of what was held before.",
                "alike.blocks", nullable=True),
         Column("at_peak", "At the Peak", "integer", "How many of them are in use at the peak of the recording.",
                "alike.at_peak", nullable=True),
@@ -120,11 +119,13 @@ MEMORY_BLOCK_GROUPS = Table(
         Column("held_fraction", "Share of the Peak", "fraction",
                "Share of what is in use at the peak of the recording; unknown where sizes count from its start.",
                "alike.held_fraction", nullable=True),
+        Column("largest_bytes", "Largest", "bytes", "Size of the largest of them.", "alike.largest_bytes",
+               nullable=True, tier=1),
         Column("total_bytes", "Size of All", "bytes", "Sum of all of them, which need not be in use at the same time.",
                "alike.total_bytes", tier=1),
         Column("stay", "Until the End", "integer", "How many are still in use when the recording ends.", "alike.stay",
                nullable=True, tier=1),
-        Column("alike", "Alike", "text", "Size, category and who allocated them.", "alike.alike", hidden=True),
+        Column("alike", "Alike", "text", "Category and who allocated them.", "alike.alike", hidden=True),
     ),
 )  # fmt: skip
 

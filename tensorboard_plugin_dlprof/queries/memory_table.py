@@ -50,8 +50,7 @@ MEMORY_BLOCKS = Table(
     "OR coalesce(block.allocated_ns, block.allocated_event) <= CAST(:to AS INTEGER)) AND (:from = '' "
     "OR block.freed_event IS NULL OR coalesce(block.freed_ns, block.freed_event) >= CAST(:from AS INTEGER)) "
     # A row of ``memory_block_groups``.
-    "AND (:row = '' OR block.size_bytes || ':' || block.category || ':' || "
-    "repeated_path(coalesce(block.owner, '')) = :row)",
+    "AND (:row = '' OR block.category || ':' || repeated_path(coalesce(block.owner, '')) = :row)",
     links=("device",),
     narrowed=("from", "to", "row"),
     default_sort="-at_peak",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tensorboard_plugin_dlprof.analysis.tables import Severity
 from tensorboard_plugin_dlprof.importers.kineto.events import COUNTER_RANGES
+from tensorboard_plugin_dlprof.memory.answer import not_recorded
 from tests.analysis.cases import (
     graphs,
 )
@@ -40,10 +43,12 @@ def test_what_is_not_recorded_is_asked_for() -> None:
     assert "profile_memory=True" in missing["batch_size_detector"].hint
 
 
-def test_nsight_systems_is_asked_for_by_its_own_options() -> None:
-    """PyTorch's profiler did not record it."""
+@pytest.mark.parametrize("source_format", ["nsight_systems", "dlprof"])
+def test_nsight_systems_is_asked_for_by_its_own_options(source_format: str) -> None:
+    """PyTorch's profiler did not record it, nor what DLProf made a database of."""
     profile = scene(lambda step: step.good(0, STEP_NS))
-    profile.info.source_format = "nsight_systems"
+    profile.info.source_format = source_format
+    assert "profile_memory" not in not_recorded(source_format, ())
     missing = {each.detector: each for each in verdict(profile).undecided}
     assert "--cuda-memory-usage=true" in missing["batch_size_detector"].hint
 

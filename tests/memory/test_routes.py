@@ -110,17 +110,19 @@ def test_every_question_of_the_page(server: Server, database: Path) -> None:
     table = asked(server, database, "/table?table=memory_blocks&device=0&from=31000&to=39000&")
     assert [row["size_bytes"] for row in table["rows"]] == [4 * MB]
     alike = asked(server, database, "/table?table=memory_block_groups&device=0&")["rows"]
-    assert [(row["size_bytes"], row["blocks"], row["at_peak"], row["stay"]) for row in alike] == [
-        (8 * MB, 1, 1, 0),
-        (4 * MB, 1, 1, 1),
-        (2 * MB, 1, 0, 1),
+    keys = ("owner", "blocks", "at_peak", "at_peak_bytes", "largest_bytes", "total_bytes", "stay")
+    assert [tuple(row[key] for key in keys) for row in alike] == [
+        (place, 1, 1, 8 * MB, 8 * MB, 8 * MB, 0),
+        (place, 1, 1, 4 * MB, 4 * MB, 4 * MB, 1),
+        (None, 1, 0, 0, 2 * MB, 2 * MB, 1),
     ]
     for row in alike:
         blocks = asked(server, database, f"/table?table=memory_blocks&device=0&row={quote(row['alike'])}&")["rows"]
-        assert [each["size_bytes"] for each in blocks] == [row["size_bytes"]] * row["blocks"]
-        assert [each["stays"] for each in blocks] == [bool(row["stay"])]
+        assert (len(blocks), sum(each["stays"] for each in blocks)) == (row["blocks"], row["stay"])
+        assert sum(each["size_bytes"] for each in blocks) == row["total_bytes"]
+        assert max(each["size_bytes"] for each in blocks) == row["largest_bytes"]
     window = asked(server, database, "/table?table=memory_block_groups&device=0&from=31000&to=39000&")["rows"]
-    assert sorted(row["size_bytes"] for row in window) == sorted(row["size_bytes"] for row in table["rows"])
+    assert [row["total_bytes"] for row in window] == [row["size_bytes"] for row in table["rows"]]
     held = asked(server, database, "/memory_segments?device=0&")
     kinds = [
         (size, category if category < 0 else held["categories"][category])
@@ -233,7 +235,7 @@ def test_a_damaged_database_is_refused_in_one_sentence(server: Server, database:
 def test_what_was_held_before_is_a_row_so_that_the_rows_are_the_peak(tmp_path: Path) -> None:
     """Of how many blocks, and of what size, nothing tells; in a window only what was allocated is listed."""
     segments = [{"device": 0, "address": 0, "total_size": 20 * MB, "blocks": [{"size": 7 * MB, "state": ALLOCATED}]}]
-    events = [{"action": "alloc", "addr": 1, "size": 2 * MB}]
+    events = [{"action": "alloc", "addr": 1, "size": 2 * MB}, {"action": "alloc", "addr": 2, "size": MB}]
     source = tmp_path / "s.pickle"
     source.write_bytes(pickle.dumps({"segments": segments, "device_traces": [events]}))
     assert main(["import", str(source), "-o", str(tmp_path / "logs")]) == 0
@@ -246,10 +248,10 @@ def test_what_was_held_before_is_a_row_so_that_the_rows_are_the_peak(tmp_path: P
     finally:
         serving.app.close()
     before, block = page["rows"]
-    assert (before["category"], before["at_peak_bytes"]) == ("held before the recording", 5 * MB)
-    assert [before[name] for name in ("size_bytes", "blocks", "at_peak", "stay")] == [None] * 4
-    assert before["total_bytes"] == 5 * MB
-    assert block["at_peak_bytes"] == 2 * MB
+    assert (before["category"], before["at_peak_bytes"]) == ("held before the recording", 4 * MB)
+    assert [before[name] for name in ("largest_bytes", "blocks", "at_peak", "stay")] == [None] * 4
+    assert before["total_bytes"] == 4 * MB
+    assert (block["blocks"], block["at_peak_bytes"], block["largest_bytes"]) == (2, 3 * MB, 2 * MB), "of two sizes"
     assert (page["totals"]["at_peak_bytes"], page["totals"]["held_fraction"], peak) == (7 * MB, 1, 7 * MB)
     assert page["totals"]["total_bytes"] == before["total_bytes"] + block["total_bytes"]
     assert [row["category"] for row in window["rows"]] == [block["category"]]

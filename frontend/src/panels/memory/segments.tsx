@@ -23,6 +23,7 @@ const BLOCK_ROOM = 10;
 /** Between segments, where they are so wide, px. */
 const GAP = 1;
 const WIDE = 4;
+const STRIPE = 5;
 const USED = "active_allocated";
 const FREE = "inactive";
 
@@ -104,7 +105,7 @@ function Strips({ id, events, segments, categories }: StripsProps) {
     if (element === null || context === null) return;
     const style = getComputedStyle(element);
     const colours = categories.map((name) => resolved(element, categoryColour(name)));
-    const free = style.getPropertyValue("--line");
+    const free = striped(context, style.getPropertyValue("--line-strong"));
     const scale = window.devicePixelRatio;
     element.width = Math.round(width * scale);
     element.height = Math.round(height * scale);
@@ -204,6 +205,21 @@ function Strips({ id, events, segments, categories }: StripsProps) {
   );
 }
 
+/** Stripes: what is free has the colour of no category. */
+function striped(context: CanvasRenderingContext2D, colour: string): CanvasPattern | string {
+  const tile = new OffscreenCanvas(STRIPE, STRIPE);
+  const pen = tile.getContext("2d");
+  if (pen === null) return colour;
+  pen.strokeStyle = colour;
+  pen.beginPath();
+  for (const x of [-STRIPE, 0, STRIPE]) {
+    pen.moveTo(x, STRIPE);
+    pen.lineTo(x + STRIPE, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat") ?? colour;
+}
+
 /** A colour as a canvas takes it, which knows no variables. */
 function resolved(element: HTMLElement, colour: string): string {
   element.style.color = colour;
@@ -227,8 +243,8 @@ function Sums({ segments }: { segments: readonly MemorySegment[] }) {
     <ul class="memory-sums muted">
       {[...sums].map(([key, { count, total, used }]) => (
         <li key={key}>
-          {key}: {exactNumber(count)} {count === 1 ? "segment" : "segments"} of {formatBytes(total)},{" "}
-          {formatShare(used > total ? null : shareOf(used, total))} in use
+          {key}: {formatCounted(count, "segment")}, {count === 1 ? "" : "together "}
+          {formatBytes(total)}, {formatShare(used > total ? null : shareOf(used, total))} in use
         </li>
       ))}
     </ul>
