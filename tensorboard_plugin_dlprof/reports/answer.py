@@ -79,7 +79,8 @@ def _bar(parts: Sequence[tuple[str, str, int]], wall: int, whole: str) -> str:
     parts = _with_rest(parts, wall)
     told = [(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts]
     named = [
-        (Part(ns, colour, f"{name}: {amount}"), (f"{name} {short_duration(ns)}", name, short_duration(ns)))
+        # A time alone would not say whose it is.
+        (Part(ns, colour, f"{name}: {amount}"), (f"{name} {short_duration(ns)}", name, name.partition(",")[0]))
         for (name, colour, ns), (_, _, amount) in zip(parts, told, strict=True)
     ]
     return charts.named_bar(f"Where the {short_duration(wall)} of {whole} go", named) + keys(told)

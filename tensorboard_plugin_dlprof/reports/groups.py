@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Mapping
 from html import escape
@@ -123,14 +124,19 @@ def _bars(connection: sqlite3.Connection, rows: list[dict[str, Any]], unit: str,
 
 
 def _table(title: str, note: str, head: str, names: list[str], bars: list[str], shown: dict[str, list[str]]) -> str:
+    # A phone has room for the time, and what of it could go.
+    kinds = ["n" if re.match("Share|[CG]PU time|Could gain", head) else "'n more'" for head in shown]
     rows = "".join(
         f"<tr><th scope=row><div><span>{name}</span>{bar}</div></th>"
-        + "".join(f"<td class=n>{escape(cell or '–')}</td>" for cell in cells)
+        + "".join(f"<td class={kind}>{escape(cell or '–')}</td>" for kind, cell in zip(kinds, cells, strict=True))
         + "</tr>"
         for name, bar, *cells in zip(names, bars, *shown.values(), strict=True)
     )
     # In two lines where one has no room: the unit is the second.
-    heads = "".join(f"<th scope=col class=n>{' ('.join(map(_unbroken, head.split(' (')))}</th>" for head in shown)
+    heads = "".join(
+        f"<th scope=col class={kind}>{' ('.join(map(_unbroken, head.split(' (')))}</th>"
+        for kind, head in zip(kinds, shown, strict=True)
+    )
     return section(
         title,
         note,
@@ -140,7 +146,7 @@ def _table(title: str, note: str, head: str, names: list[str], bars: list[str], 
 
 
 def _unbroken(text: str) -> str:
-    return escape(text).replace(" ", "\N{NO-BREAK SPACE}")
+    return f"<span class=line>{escape(text)}</span>"
 
 
 _MOST_LETTERS = 58

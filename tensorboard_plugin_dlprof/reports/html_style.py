@@ -111,6 +111,7 @@ section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .fai
 .groups th > div { display: flex; justify-content: space-between; gap: 0 8px; }
 .groups div svg { flex: none; width: 120px; height: 6px; margin: 6px 0; }
 thead .n { text-align: right; } .groups thead th { white-space: normal; vertical-align: bottom; }
+.line { white-space: nowrap; }
 .bars { width: 100%; } .bars td, .bars th { border: 0; }
 .bars th, .bars .n { width: 1px; white-space: nowrap; }
 .bars svg { height: 14px; margin: 3px 0; }
@@ -122,9 +123,11 @@ thead .n { text-align: right; } .groups thead th { white-space: normal; vertical
 @media (max-width: 940px) { .figures:has(> :nth-child(5)) { grid-template-columns: repeat(3, 1fr); }
   .figures:has(> :nth-child(7)) { grid-template-columns: repeat(4, 1fr); } }
 @media (max-width: 600px) { .report .names td:not(.n) { max-width: 150px; } svg.named text { display: none; }
-  .changes > li, .pair { grid-template-columns: 1fr; }
+  .changes > li, .pair { grid-template-columns: 1fr; } .groups .more { display: none; } .line { white-space: normal; }
+  .groups tbody th { min-width: 120px; }
   .figures:has(> :nth-child(3)) { grid-template-columns: repeat(2, 1fr); } .reports .faint { display: none; } }
 section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
+@page { margin: 14mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 12px; } section > .answer { font-size: 17px; }
   svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
@@ -132,7 +135,8 @@ section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
   .report .names td:not(.n) { white-space: normal; }
   .pair { grid-template-columns: 1fr 1fr; } .figures dd { font-size: 18px; }
   .figures .meaning { font-size: 11px; } .figures > div, .changes > li, tr { break-inside: avoid; }
-  section { break-inside: avoid-page; } details:not([open]), .reports:not(:has([open])) { display: none; }
+  h2, section > p { break-after: avoid; } svg, .pair { break-inside: avoid; }
+  details:not([open]), .reports:not(:has([open])) { display: none; }
 }
 """
 

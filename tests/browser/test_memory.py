@@ -145,7 +145,7 @@ def test_sizes_of_a_column_have_one_unit_and_add_up(page: Page, tensorboard: Ten
     """The head names it, the filter takes it, and the last row has the sums: at the peak all that was in use then."""
     page.goto(tensorboard.page(run="amp", view="memory"))
     table = page.get_by_role("grid", name="Allocations")
-    for head in ("Size (MiB)", "Size at the Peak (MiB)"):
+    for head in ("Largest (MiB)", "Size at the Peak (MiB)"):
         expect(table.get_by_role("columnheader", name=head)).to_be_visible()
     expect(table.locator("tfoot")).to_contain_text("1.70 GiB")
     page.get_by_label("Filter Size at the Peak").fill(">200")

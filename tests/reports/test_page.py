@@ -316,7 +316,7 @@ def test_a_damaged_number_is_shown_as_it_is(made: Path) -> None:
     """Beyond what is rounded by its decimals."""
     with closing(sqlite3.connect(made)) as con, con:
         con.execute("UPDATE op_pattern_sums SET gain_ns = 1e300")
-    assert "Could gain (µs of kernels)" in page_of(made)
+    assert "Could gain</span> (<span class=line>µs of kernels)" in page_of(made)
 
 
 def test_what_kernels_could_gain_is_not_what_an_iteration_gains(made: Path) -> None:
@@ -458,6 +458,7 @@ def test_a_memory_snapshot_is_told_by_what_holds_its_peak(tmp_path: Path) -> Non
     assert "Peak <strong>10.0 MiB</strong>" in text
     assert "<dt>Peak memory</dt>" not in text
     assert 'aria-label="Memory of GPU 0 by category"' in text
+    assert "Not recorded" not in text, "a bar of nothing tells nothing"
 
 
 def test_a_report_is_titled_by_the_folder_and_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
