@@ -13,11 +13,7 @@ def direction_in_words(direction: str) -> str:
     return DIRECTIONS.get(direction, direction)
 
 
-def direction_sql(expression: str) -> str:
-    """As ``direction_in_words``, as an SQL expression.
+_CASES = " ".join(f"WHEN '{theirs}' THEN '{ours}'" for theirs, ours in DIRECTIONS.items())
 
-    Args:
-        expression: of DLProf's word; NULL stays NULL.
-    """
-    cases = " ".join(f"WHEN '{theirs}' THEN '{ours}'" for theirs, ours in DIRECTIONS.items())
-    return f"CASE {expression} {cases} ELSE {expression} END"
+DIRECTION_SQL = f"CASE direction.string {_CASES} ELSE direction.string END"
+"""As ``direction_in_words``, of ``dictionary AS direction``; NULL stays NULL."""

@@ -22,7 +22,8 @@ class SourceIdentity(msgspec.Struct, frozen=True):
     mtime_ns: int
     """Time of the last change, nanoseconds since 1970."""
     fingerprint: str
-    """From ``source_fingerprint``."""
+    """SHA-256 over the size and the first and last MiB; reading a large trace whole would take a minute. Unlike the
+    time of the last change, it survives copying to another machine."""
 
 
 def identify(source: Path) -> SourceIdentity:
@@ -40,15 +41,3 @@ def identify(source: Path) -> SourceIdentity:
             file.seek(-_SAMPLE_BYTES, os.SEEK_END)
         digest.update(file.read(_SAMPLE_BYTES))
     return SourceIdentity(shown(Path(source.name)), status.st_size, status.st_mtime_ns, digest.hexdigest())
-
-
-def source_fingerprint(source: Path) -> str:
-    """SHA-256 over the size and the first and last MiB of a file; reading a large trace whole would take a minute.
-
-    Unlike the time of the last change, it survives copying to another machine.
-
-    Raises:
-        NotFound: there is no such file.
-        UnsafeFile: it is not a regular file, or may not be read.
-    """
-    return identify(source).fingerprint

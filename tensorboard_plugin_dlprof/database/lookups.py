@@ -44,15 +44,10 @@ def _chunks(cursor: sqlite3.Cursor, columns: int) -> Iterator[Int64s]:
         yield numbers.reshape(-1, columns)
 
 
-def counts_from_1(con: sqlite3.Connection, table: str, rows: int) -> bool:
-    """Whether the ids of a table with that many rows run from 1 without gaps, found out without reading them."""
-    low, high = con.execute(f"SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})").fetchone()
-    return (low, high) == ((1, rows) if rows else (None, None))
-
-
 def ids_of(con: sqlite3.Connection, table: str, rows: int) -> Int64s:
     """The ids of a table with that many rows, ascending."""
-    if counts_from_1(con, table, rows):
+    low, high = con.execute(f"SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})").fetchone()
+    if (low, high) == (1, rows):  # without gaps: no need to read them
         return np.arange(1, rows + 1, dtype=np.int64)
     return integers(con, f"SELECT id FROM {table} ORDER BY id", 1)[0]
 

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.extension_rows import write_info
-from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, source_fingerprint
+from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
 from tensorboard_plugin_dlprof.database.sql_files import layout_of, run
@@ -57,6 +57,6 @@ def is_current_rank_file(path: Path, source: Path) -> bool:
             info = dict(con.execute("SELECT key, value FROM ext_info").fetchall())
         wanted = {"extension_version": EXTENSION_VERSION, "classification_version": CLASSIFICATION_VERSION}
         is_today = all(info.get(key) == str(value) for key, value in wanted.items())
-        return is_today and info.get("source_fingerprint") == source_fingerprint(source)
+        return is_today and info.get("source_fingerprint") == identify(source).fingerprint
     except (ProfileError, OSError):
         return False

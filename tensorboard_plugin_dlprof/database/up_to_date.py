@@ -6,7 +6,7 @@ from enum import Enum
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.connection import is_dlprof_database, opened_database
-from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
+from tensorboard_plugin_dlprof.database.fingerprint import identify
 from tensorboard_plugin_dlprof.database.naming import database_of, is_database_name
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
@@ -29,7 +29,7 @@ def standing(database: Path, source: Path) -> Standing:
     try:
         with opened_database(database) as connection:
             facts = _facts(connection)
-        if facts.get("source_fingerprint") != source_fingerprint(source):
+        if facts.get("source_fingerprint") != identify(source).fingerprint:
             return Standing.OTHER
     except ProfileError:
         return Standing.OTHER

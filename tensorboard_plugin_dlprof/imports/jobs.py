@@ -125,11 +125,6 @@ class JobQueue(Generic[_Job]):
             child.end()
         return self.get(key)
 
-    def process_id(self) -> int | None:
-        """Process id of the running worker; None if there is none."""
-        children = [job.child for job in self.all().values() if job.child is not None]
-        return children[0].process_id if children else None
-
     def run_worker(self, job: _Job, order: Mapping[str, Any], work: Path, begun: float = 0.0) -> Outcome:
         """Do an order of ``worker`` in a process; ``begun`` is the fraction of the job that was done before."""
         with self.lock:

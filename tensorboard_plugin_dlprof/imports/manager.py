@@ -112,10 +112,6 @@ class ImportManager:
         """Whether an import is running or waiting."""
         return any(job.is_active for job in self._jobs.all().values())
 
-    def process_id(self) -> int | None:
-        """Process id of the running worker; None if there is none."""
-        return self._jobs.process_id()
-
     def _import(self, job: ImportJob, work: Path) -> str:
         """Import a source into the cache. Returns the error message, empty for none."""
         source, made = job.source, work / _DATABASE

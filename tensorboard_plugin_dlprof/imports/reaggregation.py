@@ -103,10 +103,6 @@ class ReaggregationManager:
             self._forget_old()
             return [job for job in self._jobs.all().values() if job.subject.profile_id == profile_id]
 
-    def process_id(self) -> int | None:
-        """Process id of the running worker; None if there is none."""
-        return self._jobs.process_id()
-
     def _forget_old(self) -> None:
         ended = [job for job in self._jobs.by_key.values() if job.finished_at is not None]
         surplus = len(ended) - MAX_ENDED

@@ -8,7 +8,6 @@ from __future__ import annotations
 import enum
 
 import msgspec
-import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
 
@@ -100,11 +99,6 @@ class CommunicationRows(msgspec.Struct, frozen=True):
     """The sum of their durations."""
     work_before: Int64s
     """A sum, modulo 2**32, over the names and grids of these kernels: equal differences mean the same kernels."""
-
-
-def no_communication() -> CommunicationRows:
-    """A table without rows."""
-    return CommunicationRows(*(np.zeros(0, np.int64) for _ in CommunicationRows.__struct_fields__))
 
 
 class RankTables(msgspec.Struct, frozen=True):

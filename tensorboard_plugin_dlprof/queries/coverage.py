@@ -34,6 +34,16 @@ _HINTS = {
 
 _IMPORT_AGAIN = "Import its source again: dlprof import SOURCE."
 
+_OPENING_GRAPHS = {
+    True: "Turn command buffers off to see them: XLA_FLAGS=--xla_gpu_enable_command_buffer= (empty).",
+    False: "Record with --cuda-graph-trace=node to see them.",
+}
+"""By whether the profile is XLA's."""
+
+
+def _note(message: str, hint: str = "", is_warning: bool = False) -> Note:
+    return Note(severity="warning" if is_warning else "info", message=message, hint=hint)
+
 
 def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     """What the importer could not use or attribute, and what is outside the aggregated iterations; warnings first.
@@ -52,27 +62,16 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
         del hints["no_gpu_work"]
     for key, message in reported.items():
         is_warning = str(key).startswith(("skipped", "broken"))
-        notes.append(
-            Note(severity="warning" if is_warning else "info", message=str(message), hint=hints.get(str(key), ""))
-        )
+        notes.append(_note(str(message), hints.get(str(key), ""), is_warning))
     if has_older_rules(connection):
-        notes.append(
-            Note(
-                severity="info",
-                message="The kernels of this database were classified by another version of this plugin, whose rules "
-                "may differ.",
-                hint=_IMPORT_AGAIN,
-            )
-        )
+        told = "The kernels of this database were classified by another version of this plugin, whose rules may differ."
+        notes.append(_note(told, _IMPORT_AGAIN))
     if is_of_another_version(connection):
-        notes.append(
-            Note(
-                severity="warning",
-                message=f"{maker(connection)} made this database: only DLProf's own tables are read, without "
-                "causes, efficiency and notes on what was skipped.",
-                hint=_IMPORT_AGAIN,
-            )
+        told = (
+            f"{maker(connection)} made this database: only DLProf's own tables are read, without causes, efficiency "
+            "and notes on what was skipped."
         )
+        notes.append(_note(told, _IMPORT_AGAIN, is_warning=True))
     notes.extend(_aggregation_notes(connection, scope, of_xla))
     return sorted(notes, key=lambda note: note["severity"] != "warning")
 
@@ -95,35 +94,15 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope, of_xla: boo
     ]
     if outside:
         was, it = ("was", "it") if kernels + copies == 1 else ("were", "them")
-        notes.append(
-            Note(
-                severity="info",
-                message=f"{' and '.join(outside)} {was} launched outside the aggregated iterations: sums of GPU work "
-                f"leave {it} out.",
-                hint="",
-            )
-        )
+        told = f"{' and '.join(outside)} {was} launched outside the aggregated iterations"
+        notes.append(_note(f"{told}: sums of GPU work leave {it} out."))
     if unknown:
         unit = f"{matrix_unit(connection)}s"
-        notes.append(
-            Note(
-                severity="info",
-                message=f"Whether {_count(unknown, 'kernel')} ({short_duration(unknown_ns)}) used {unit} is not known: "
-                f"this is shown as unknown, and numbers about {unit} are lower bounds.",
-                hint="",
-            )
-        )
+        told = f"Whether {_count(unknown, 'kernel')} ({short_duration(unknown_ns)}) used {unit} is not known"
+        notes.append(_note(f"{told}: this is shown as unknown, and numbers about {unit} are lower bounds."))
     if graphs:
-        notes.append(
-            Note(
-                severity="info",
-                message=f"{_count(graphs, 'CUDA graph')} ({short_duration(graph_ns)}) recorded as a whole: the kernels "
-                "inside are not known.",
-                hint="Turn command buffers off to see them: XLA_FLAGS=--xla_gpu_enable_command_buffer= (empty)."
-                if of_xla
-                else "Record with --cuda-graph-trace=node to see them.",
-            )
-        )
+        told = f"{_count(graphs, 'CUDA graph')} ({short_duration(graph_ns)}) recorded as a whole"
+        notes.append(_note(f"{told}: the kernels inside are not known.", _OPENING_GRAPHS[of_xla]))
     return notes
 
 

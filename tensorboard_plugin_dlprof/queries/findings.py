@@ -89,25 +89,16 @@ def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
     verdict = connection.execute(
         "SELECT iteration_ns, total_low_ns, total_high_ns FROM ext_verdicts WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
-    if verdict is None:
-        return Findings(
-            judged=False,
-            marked=True,
-            iteration_ns=None,
-            total_low_ns=None,
-            total_high_ns=None,
-            findings=_sentences(connection, scope),
-            undecided=[],
-        )
-    iteration_ns = whole(verdict[0])
+    judged = verdict is not None
+    iteration_ns, low_ns, high_ns = map(whole, verdict or (None, None, None))
     return Findings(
-        judged=True,
-        marked=is_marked(connection, scope) is not False,
+        judged=judged,
+        marked=not judged or is_marked(connection, scope) is not False,
         iteration_ns=iteration_ns,
-        total_low_ns=whole(verdict[1]),
-        total_high_ns=whole(verdict[2]),
-        findings=_stored(connection, scope, iteration_ns),
-        undecided=_undecided(connection, scope),
+        total_low_ns=low_ns,
+        total_high_ns=high_ns,
+        findings=_stored(connection, scope, iteration_ns) if judged else _sentences(connection, scope),
+        undecided=_undecided(connection, scope) if judged else [],
     )
 
 

@@ -44,7 +44,7 @@ def kernels_of_ops(name: str, ops: str, links: tuple[str, ...], narrowed: tuple[
         "count(*) AS ops, sum(gpu.count) AS calls, sum(gpu.sum) AS total, min(gpu.min) AS least, max(gpu.max) AS most, "
         "sum(CASE WHEN rate.cause NOT IN ('', 'no_name') THEN gpu.sum ELSE 0 END) AS eligible_ns, "
         "sum(CASE WHEN rate.cause = 'layout' THEN gpu.sum ELSE 0 END) AS layout_ns, "
-        f"{limits.times_by_bound('gpu.sum')} "
+        f"{limits.TIMES_BY_BOUND} "
         f"{kernels} GROUP BY summary.kernel_name_id"
     )
     calls, time, *durations = calls_of_name("kernel.calls")

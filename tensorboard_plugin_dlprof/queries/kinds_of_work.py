@@ -17,17 +17,16 @@ NO_KERNELS = "copies and memsets"
 """A family that no kernel has: "copy" is that of kernels that copy, whose time is that of kernels."""
 
 
-def family_column(subject: str, sql: str, listed: bool = True) -> Column:
+def family_column(subject: str, sql: str) -> Column:
     """The column of a table of ops.
 
     Args:
         subject: the op that is meant.
         sql: its value, see ``family``.
-        listed: whether rows can be sorted and filtered by it.
     """
     return Column("family", "Kind", "text",
                   f"What {subject} mostly is: gemm, collective, ...; {NO_KERNELS} if no kernel was launched.", sql,
-                  nullable=True, hidden=True, tier=2, sortable=listed, filterable=listed)  # fmt: skip
+                  nullable=True, hidden=True, tier=2)  # fmt: skip
 
 
 def family(kernel_calls: str, gpu_ns: str, graphs: str, largest: str) -> str:

@@ -102,12 +102,10 @@ def bound_of_most(times: str, kernel_ns: str) -> str:
     )
 
 
-def times_by_bound(time: str) -> str:
-    """The sums of a time of ``rate`` by what bounds it: columns of a query that groups."""
-    return ", ".join(
-        f"sum(CASE WHEN {condition} THEN {time} ELSE 0 END) AS {_BOUNDS[bound]}"
-        for bound, condition in _OF_BOUND.items()
-    )
+TIMES_BY_BOUND = ", ".join(
+    f"sum(CASE WHEN {condition} THEN gpu.sum ELSE 0 END) AS {_BOUNDS[bound]}" for bound, condition in _OF_BOUND.items()
+)
+"""The sums of the time of kernels by what bounds their ops, ``rate``: columns of a query that groups."""
 
 
 BOUND = Column("bound", "Bound by", "text",

@@ -6,7 +6,7 @@ import sqlite3
 
 import msgspec
 
-from tensorboard_plugin_dlprof.classify.directions import direction_sql
+from tensorboard_plugin_dlprof.classify.directions import DIRECTION_SQL
 from tensorboard_plugin_dlprof.queries.kernels_of_ops import kernels_of_ops
 from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     EFFICIENCY_OF_LONGEST,
@@ -43,7 +43,7 @@ def _summed(own_name: int) -> str:
 
 def pattern_key(pattern: str) -> str:
     """Expression that identifies a row."""
-    return f"{pattern} || ' ' || ifnull({direction_sql('direction.string')}, '')"
+    return f"{pattern} || ' ' || ifnull({DIRECTION_SQL}, '')"
 
 
 _ALL_OPS = (
@@ -56,7 +56,7 @@ PATH = Column("name", "Op Name", "path",
               searchable=True)  # fmt: skip
 
 DIRECTION = Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
-                   direction_sql("direction.string"), nullable=True)  # fmt: skip
+                   DIRECTION_SQL, nullable=True)  # fmt: skip
 
 KEY = Column("key", "Row", "text", "Identifies the row.", pattern_key("ops.pattern"), hidden=True, tier=2)
 

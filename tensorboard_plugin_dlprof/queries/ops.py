@@ -7,7 +7,7 @@ from typing import TypedDict, cast
 
 import msgspec
 
-from tensorboard_plugin_dlprof.classify.directions import direction_sql
+from tensorboard_plugin_dlprof.classify.directions import DIRECTION_SQL
 from tensorboard_plugin_dlprof.queries.efficiency import GAIN
 from tensorboard_plugin_dlprof.queries.kinds_of_work import BOUND, OF_OP, OF_TYPE, TYPE_JOINS, on_tensor_cores
 from tensorboard_plugin_dlprof.queries.limits_of_groups import UNRATED
@@ -105,7 +105,7 @@ OPS = Table(
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
         Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=2),
         Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
-               direction_sql("direction.string"), tier=1),
+               DIRECTION_SQL, tier=1),
         Column("op_type", "Op Type", "text", "What the op does.", "op_type.string", text_id="op.op_type_id",
                searchable=True, tier=2),
         Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls", tier=1),

@@ -104,8 +104,6 @@ def _shown(values: Sequence[Sequence[object]], columns: Mapping[str, ColumnType]
     return (dict(zip(columns, row, strict=True)) for row in shown)
 
 
-_AT_ONCE = 500
-
 T = TypeVar("T")
 
 
@@ -129,8 +127,8 @@ class RowsById(Generic[T]):
         wanted = sorted({key for key in keys if key not in self._known})
         for table in dict.fromkeys(table for table, _ in wanted):
             numbers = [number for of_table, number in wanted if of_table == table]
-            for begin in range(0, len(numbers), _AT_ONCE):
-                some = numbers[begin : begin + _AT_ONCE]
+            for begin in range(0, len(numbers), IDS_AT_ONCE):
+                some = numbers[begin : begin + IDS_AT_ONCE]
                 self._known |= {(table, number): self._unknown for number in some}
                 for row_id, *values in self._con.execute(self._sql[table].format(",".join("?" * len(some))), some):
                     self._known[table, row_id] = self._made(values)

@@ -132,11 +132,8 @@ def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]]) -> di
 
 
 def _described(track: TrackRow, backward: bool) -> dict[str, Any]:
-    about = {
-        "id": track.id, "kind": track.kind, "name": track.name, "items": track.items, "sum_ns": track.sum_ns,
-        "launches": track.launches, "level": track.level,
-    }  # fmt: skip
-    places = {"device": track.device, "stream": track.stream, "process": track.process, "thread": track.thread}
+    about = {key: getattr(track, key) for key in ("id", "kind", "name", "items", "sum_ns", "launches", "level")}
+    places = {key: getattr(track, key) for key in ("device", "stream", "process", "thread")}
     told = {"backward": True} if backward else {}
     return about | {key: place for key, place in places.items() if place != -1} | told
 

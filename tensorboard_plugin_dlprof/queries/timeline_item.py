@@ -144,11 +144,11 @@ def _about(con: sqlite3.Connection, track: TrackRow, items: Items) -> dict[str, 
 
 
 def _call(con: sqlite3.Connection, tracks: list[TrackRow], number: int) -> dict[str, Any] | None:
-    for track in tracks:
-        if number >= 0 and track.kind == CALL and track.first_item <= number < track.first_item + track.items:
-            result = items_numbered(con, track, np.array([number], np.int64))
-            return _about(con, track, result) if len(result.number) else None
-    return None
+    track = _track_of(tracks, number)
+    if track is None or track.kind != CALL:
+        return None
+    result = items_numbered(con, track, np.array([number], np.int64))
+    return _about(con, track, result) if len(result.number) else None
 
 
 def _op_around(con: sqlite3.Connection, tracks: list[TrackRow], call: dict[str, Any]) -> dict[str, Any] | None:

@@ -18,17 +18,12 @@ from tensorboard_plugin_dlprof.aggregation.intervals import (
     union_of,
 )
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity
 from tensorboard_plugin_dlprof.events.tables import Capture, DeviceWork, Int64s, ProcessGroup, WorkKind
-from tensorboard_plugin_dlprof.profile.rank_tables import (
-    Collective,
-    CommunicationRows,
-    Parts,
-    RankTables,
-    no_communication,
-)
+from tensorboard_plugin_dlprof.profile.rank_tables import Collective, CommunicationRows, Parts, RankTables
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _MARKS = (
@@ -219,7 +214,7 @@ def _communication(
     work = capture.work
     operations = rows[communicates]
     if not len(operations):
-        return no_communication()
+        return empty(CommunicationRows)
     operations = operations[np.lexsort((work.end_ns[operations], work.start_ns[operations]))]
     start, end = work.start_ns[operations].astype(np.int64), work.end_ns[operations].astype(np.int64)
     described = capture.collectives

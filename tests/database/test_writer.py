@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
-from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
+from tensorboard_plugin_dlprof.database.fingerprint import identify
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, layout_of
 from tensorboard_plugin_dlprof.database.writer import write_database
@@ -89,7 +89,7 @@ def test_the_source_and_the_options_are_recorded(target: Path, source: Path, ope
     assert (info["source_name"], info["source_size_bytes"]) == ("trace.json", "2")
     copy = target.parent / "copy.json"
     copy.write_bytes(source.read_bytes())
-    assert info["source_fingerprint"] == source_fingerprint(copy)
+    assert info["source_fingerprint"] == identify(copy).fingerprint
     assert "rank" not in info
     row = con.execute("SELECT profile_name, original_command FROM view_system_config").fetchone()
     assert row == ("baseline", "dlprof import trace.json")
@@ -105,7 +105,7 @@ def test_a_fingerprint_sees_a_change_at_either_end(tmp_path: Path) -> None:
             changed[place] = 1
         path = tmp_path / "large"
         path.write_bytes(changed)
-        prints.add(source_fingerprint(path))
+        prints.add(identify(path).fingerprint)
     assert len(prints) == 3
 
 

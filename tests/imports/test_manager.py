@@ -57,9 +57,10 @@ def failed(manager: ImportManager, profile: str = "p") -> ImportJob:
 def running(manager: ImportManager) -> int:
     """Process id of the worker, which is held, once it reports progress."""
     wait_for(lambda: (status := manager.status("p")) is not None and status.fraction > 0)
-    process_id = manager.process_id()
-    assert process_id is not None
-    return process_id
+    job = manager.status("p")
+    assert job is not None
+    assert job.child is not None
+    return job.child.process_id
 
 
 def test_a_source_becomes_a_database_in_the_cache(tmp_path: Path) -> None:
@@ -234,7 +235,7 @@ manager = ImportManager(Cache(Path(sys.argv[2])))
 manager.start(Source("p", path, status.st_size, status.st_mtime_ns, path.name))
 while (job := manager.status("p")).state == "queued" or job.state == "running" and not job.fraction:
     time.sleep(0.02)
-print(manager.process_id(), flush=True)
+print(job.child.process_id, flush=True)
 time.sleep(60)
 """
 
