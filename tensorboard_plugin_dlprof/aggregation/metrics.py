@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics, TimeMetrics
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 
@@ -28,14 +29,9 @@ def time_metrics(groups: Groups, columns: list[Int64s]) -> TimeMetrics:
     return TimeMetrics(*map(groups.metrics, columns))
 
 
-def select(metrics: Metrics, rows: Int64s) -> Metrics:
-    """Some rows, in the order asked for."""
-    return _by_column(lambda column: column[rows], metrics)
-
-
 def select_times(times: TimeMetrics, rows: Int64s) -> TimeMetrics:
     """Some rows, in the order asked for."""
-    return _by_time(lambda metrics: select(metrics, rows), times)
+    return _by_time(lambda metrics: some_rows(metrics, rows), times)
 
 
 def added(one: Metrics, other: Metrics) -> Metrics:

@@ -11,12 +11,12 @@ from tensorboard_plugin_dlprof.aggregation.metrics import (
     merged_times,
     no_metrics,
     no_time_metrics,
-    select,
     select_times,
     time_metrics,
 )
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Metrics, OpNodes, OpTypes, TimeMetrics
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
 TENSOR_CORE_TYPES = frozenset(
@@ -47,8 +47,8 @@ def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_a
     return OpNodes(
         op=op,
         times=select_times(of_op, op),
-        kernel_api=select(api, op),
-        kernel_gpu=select(gpu, op),
+        kernel_api=some_rows(api, op),
+        kernel_gpu=some_rows(gpu, op),
         num_calls=calls[op],
         kernel_calls=gpu.count[op],
         eligible=eligible[op],

@@ -52,7 +52,8 @@ def write_ranks(con: sqlite3.Connection, ranks: Sequence[RankTables]) -> None:
         ]
         columns = ("process_index", "group_index", "name", "description", "ranks", "size", "ranks_text")
         insert_rows(con, "rank_groups", columns, groups)
-        table = [_shrunk(name, getattr(rank.communication, name)) for name in _COLUMNS]
+        columns_by_name = {name: getattr(rank.communication, name) for name in _COLUMNS}
+        table = [_steps(column) if name in _GROWING else column for name, column in columns_by_name.items()]
         _write_packed(con, "collectives", "kernels", index, table)
         overlaps = [_steps(rank.overlap_start_ns), rank.overlap_stop_ns - rank.overlap_start_ns]
         _write_packed(con, "rank_overlaps", "intervals", index, overlaps)
@@ -64,10 +65,6 @@ def _known(number: int) -> int | None:
 
 def _rows(parts: Parts) -> Iterator[tuple[int, ...]]:
     return zip(*(getattr(parts, name).tolist() for name in _PARTS), strict=True)
-
-
-def _shrunk(name: str, column: Int64s) -> Int64s:
-    return _steps(column) if name in _GROWING else column
 
 
 def _steps(column: Int64s) -> Int64s:

@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.database.sub_op_rows import read_sub_ops
 from tensorboard_plugin_dlprof.database.work_reader import WorkReader
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s, MemoryEvents, Strings
+from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, MemoryEvents, Strings
 from tensorboard_plugin_dlprof.memory.stored import read_memory
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.profile.tables import (
@@ -64,7 +64,7 @@ class _Reader:
         }
         info = self._info()
         if "end_ns" not in self._stored:
-            info.end_ns = _latest(work.instances.end_ns, kernels.end_ns, memcpys.end_ns, memsets.end_ns)
+            info.end_ns = max(int(each.end_ns.max(initial=0)) for each in (work.instances, kernels, memcpys, memsets))
         return Profile(
             info=info,
             strings=self._strings,
@@ -183,7 +183,7 @@ class _Reader:
         if not len(value):
             whole = np.array([0, end_ns], np.int64)
             return [IterationCandidate("whole_capture", "", np.zeros(1, np.int64), whole[:1], whole[1:])]
-        key = self._first_text("SELECT key_op FROM view_key_op_name ORDER BY aggr_id")
+        key = next((row[0] for row in texts_of(self._con, "SELECT key_op FROM view_key_op_name ORDER BY aggr_id")), "")
         source = "key_op" if key else "data_loader" if len(value) > 1 else "whole_capture"
         return [IterationCandidate(source, key, value, start, stop)]
 
@@ -221,9 +221,6 @@ class _Reader:
                 setattr(coverage, key, int(value))
         return coverage
 
-    def _first_text(self, query: str) -> str:
-        return next((row[0] for row in texts_of(self._con, query)), "")
-
 
 _SYSTEM = ("framework", "cuda_version", "driver_version", "cudnn_version", "nsys_version", "cpu_model", "profile_name")
 """Fields of ``CaptureInfo`` that DLProf stores too."""
@@ -235,7 +232,3 @@ def _eligibility(status: str) -> Eligibility:
     with suppress(ValueError):
         return Eligibility(int(status))
     return Eligibility.NOT_ELIGIBLE
-
-
-def _latest(*times: Int64s) -> int:
-    return max(int(column.max(initial=0)) for column in times)

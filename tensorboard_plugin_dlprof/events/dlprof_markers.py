@@ -101,7 +101,7 @@ def find_marked_ops(capture: Capture, nesting: Nesting, links: Links) -> MarkedO
     places, marker, trace = places[readable], marker[readable], trace[readable]
     return MarkedOps(
         drafts=_drafts(capture, nesting, places, (markers, marker), (traces, trace)),
-        owners=_owners(capture, links, nesting, places),
+        owners=_owners(links, nesting, places),
         described_by=marker,
         described=[describe_marker(each or _NO_OP) for each in markers],
         stack_of=trace,
@@ -152,7 +152,7 @@ def _key(marker: OpMarker, trace: TraceMarker) -> OpKey:
     return OpKey(trace.path or f"/{marker.op_type}", marker.op_type, FORWARD)
 
 
-def _owners(capture: Capture, links: Links, nesting: Nesting, places: Int64s) -> Owners:
+def _owners(links: Links, nesting: Nesting, places: Int64s) -> Owners:
     own = np.zeros(len(nesting.row), np.bool_)
     own[places] = True
     row_of_place = np.full(len(own) + 1, -1, np.int32)

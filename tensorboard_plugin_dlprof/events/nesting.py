@@ -162,12 +162,12 @@ def nest(ranges: Ranges | Frames, store: ColumnStore = _IN_MEMORY) -> Nesting:
         nesting.end_ns[block] = ranges.end_ns[nesting.row[block]]
     for here in nesting.threads.values():
         _find_stops(nesting, here)
-    _find_parents(nesting, store)
+    _find_parents(nesting)
     if crossed := _threads_with_crossings(nesting):
         for here in crossed:
             _repair(nesting, here, ranges.kind[nesting.row[here]] == RangeKind.FRAME)
             _find_stops(nesting, here)
-        _find_parents(nesting, store)
+        _find_parents(nesting)
     return nesting
 
 
@@ -199,7 +199,7 @@ def _find_stops(nesting: Nesting, here: slice) -> None:
         nesting.stop[block] = stop + here.start
 
 
-def _find_parents(nesting: Nesting, store: ColumnStore) -> None:
+def _find_parents(nesting: Nesting) -> None:
     """Set ``depth`` and ``parent``.
 
     They are correct if no ranges cross; otherwise at least the first crossing range ends after its parent.

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.diagnosis.stored import MOST_SEGMENTS, read_activity
 from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
@@ -181,7 +182,7 @@ class _Trace:
             calls = np.sort(calls)
             holds = np.searchsorted(calls, before.start) < np.searchsorted(calls, before.stop)
             inside = (before.start < self._window.stop_ns) & (before.stop > self._window.start_ns)
-            yield before.select(holds & ~inside)
+            yield some_rows(before, holds & ~inside)
         yield from items_by_part(self._con, track, *self._window)
 
     def _metadata(self) -> Iterator[str]:
@@ -238,7 +239,7 @@ class _Trace:
         on = self._tids[track.process, track.thread]
         for part in parts:
             self._count(len(part.number))
-            items = part.select(np.lexsort((-part.stop, part.start)))
+            items = some_rows(part, np.lexsort((-part.stop, part.start)))
             names = self._names.of(track, items.work_class, items.ref)
             for number, start, stop, name in zip(
                 items.number.tolist(), items.start.tolist(), items.stop.tolist(), names, strict=True

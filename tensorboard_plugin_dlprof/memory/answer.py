@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History, Phase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.findings import cached_bytes, findings_of, free_pieces
@@ -16,11 +17,13 @@ from tensorboard_plugin_dlprof.memory.peak import (
     Held,
     Peak,
     by_category,
-    by_module,
-    by_owner,
-    by_size,
-    by_stack,
+    categories_of,
+    modules_in,
+    open_blocks,
+    owners_in,
     peak_of,
+    sizes_in,
+    stacks_in,
     time_of,
 )
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
@@ -158,7 +161,9 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
     state = peak.state if at_ns is None else state_at(history, at_ns)
     reserved = bool((history.reserved_bytes >= 0).all())
     iterations = _iterations(history, candidate) if len(history.time_ns) and profile.kernels.op.size else []
-    categories = by_category(history, state)
+    blocks, in_use = some_rows(history.blocks, open_blocks(history, state)), int(history.in_use_bytes[state])
+    owners, relative = history.owners, history.relative
+    categories = categories_of(blocks, in_use, relative)
     marked = candidate.source != "whole_capture"
     ends = np.array([each["end_bytes"] for each in iterations], np.int64)
     leak = find_leak(ends if marked else ends[:0], 0 if history.relative else history.capacity_bytes)
@@ -173,13 +178,13 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
         "end_bytes": int(history.in_use_bytes[-1]),
         "events": len(history.in_use_bytes) - 1,
         "at_ns": time_of(history, state),
-        "in_use_bytes": int(history.in_use_bytes[state]),
+        "in_use_bytes": in_use,
         "at_peak": held_rows(categories, "category"),
         "held_before": _held_before(history, categories, state),
-        "by_owner": held_rows(by_owner(history, state)[:MOST_OWNERS], "owner"),
-        "by_module": held_rows(by_module(history, state)[:MOST_OWNERS], "module"),
-        "by_stack": held_rows(by_stack(history, state)[:MOST_OWNERS], "stack"),
-        "by_size": held_rows(by_size(history, state), "size"),
+        "by_owner": held_rows(owners_in(blocks, owners, in_use, relative)[:MOST_OWNERS], "owner"),
+        "by_module": held_rows(modules_in(blocks, owners, in_use, relative)[:MOST_OWNERS], "module"),
+        "by_stack": held_rows(stacks_in(blocks, history.stacks, in_use, relative)[:MOST_OWNERS], "stack"),
+        "by_size": held_rows(sizes_in(blocks, in_use, relative), "size"),
         "fragmentation": _fragmentation(history),
         "iterations": iterations[:MOST_ITERATIONS],
         "leak": msgspec.structs.asdict(leak),

@@ -10,9 +10,10 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.selection import Selection, choose_range, iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, EXPANDABLE, FREE, STAYS, Blocks, History
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, EXPANDABLE, FREE, STAYS, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.leak import Leak
 from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, open_blocks, owners_in, peak_of, repeated
@@ -199,7 +200,7 @@ def _outliving_rows(profile: Profile, history: History) -> list[dict[str, Any]]:
 
 def _owner_rows(history: History, rows: Int64s) -> list[dict[str, Any]]:
     """Who allocated some blocks."""
-    some = Blocks(*(getattr(history.blocks, name)[rows] for name in Blocks.__struct_fields__))
+    some = some_rows(history.blocks, rows)
     return _rows_of(owners_in(some, history.owners, int(some.num_bytes.sum()), relative=False))
 
 

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
@@ -87,20 +88,9 @@ def owners_in(blocks: Blocks, owners: Sequence[str], in_use_bytes: int, relative
     return _named(blocks, blocks.owner, [repeated(owner) for owner in owners], in_use_bytes, relative)
 
 
-def by_stack(history: History, state: int) -> list[Held]:
-    """What is in use in a state by the stack that allocated it; none where no stacks were recorded."""
-    in_use = int(history.in_use_bytes[state])
-    return stacks_in(_open(history, state), history.stacks, in_use, history.relative)
-
-
 def stacks_in(blocks: Blocks, stacks: Sequence[str], in_use_bytes: int, relative: bool) -> list[Held]:
     """The sums of open blocks by their stacks; none where no stacks were recorded."""
     return _named(blocks, blocks.stack, stacks, in_use_bytes, relative) if len(stacks) > 1 else []
-
-
-def by_size(history: History, state: int) -> list[Held]:
-    """What is in use in a state by the size of blocks; the rows add up."""
-    return sizes_in(_open(history, state), int(history.in_use_bytes[state]), history.relative)
 
 
 def sizes_in(blocks: Blocks, in_use_bytes: int, relative: bool) -> list[Held]:
@@ -116,12 +106,6 @@ def _named(blocks: Blocks, number: Int32s, names: Sequence[str], in_use_bytes: i
         before = sizes.get(name, (0, 0))
         sizes[name] = (before[0] + num_bytes, before[1] + count)
     return _with_rest(sizes, in_use_bytes, relative and not len(blocks.num_bytes))
-
-
-def by_module(history: History, state: int) -> list[Held]:
-    """What is in use in a state by module, or by file where only lines are known; the rows add up."""
-    in_use = int(history.in_use_bytes[state])
-    return modules_in(_open(history, state), history.owners, in_use, history.relative)
 
 
 def modules_in(blocks: Blocks, owners: Sequence[str], in_use_bytes: int, relative: bool) -> list[Held]:
@@ -177,8 +161,7 @@ def repeated(path: str) -> str:
 
 
 def _open(history: History, state: int) -> Blocks:
-    rows = open_blocks(history, state)
-    return Blocks(*(getattr(history.blocks, name)[rows] for name in Blocks.__struct_fields__))
+    return some_rows(history.blocks, open_blocks(history, state))
 
 
 def _sums(key: Int8s | Int32s, num_bytes: Int64s) -> dict[int, tuple[int, int]]:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.events.memory_tables import KINDS, STAYS, Blocks, History, Segment
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -170,7 +171,7 @@ def open_blocks_of(con: Any, facts: Facts, state: int, last: int | None = None) 
     columns = [np.append(old, new[is_open]) for old, new in zip(before, later, strict=True)]
     blocks = _blocks(columns)
     rows_of = np.flatnonzero((blocks.allocated < last) & (blocks.freed >= state))
-    return Blocks(*(getattr(blocks, name)[rows_of] for name in Blocks.__struct_fields__))
+    return some_rows(blocks, rows_of)
 
 
 def all_blocks_of(con: Any, facts: Facts) -> Blocks:

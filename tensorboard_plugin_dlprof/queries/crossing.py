@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered, joined
 from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK, OF_DOMAIN
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
@@ -119,7 +120,7 @@ def _running(connection: sqlite3.Connection, start_ns: int, stop_ns: int) -> _Ru
     sums = {True: 0, False: 0}
     for track in streams:
         items = items_in(connection, track, start_ns, stop_ns)
-        items = items.select((items.work_class != COPY) & (items.work_class != SET))
+        items = some_rows(items, (items.work_class != COPY) & (items.work_class != SET))
         start, stop = np.maximum(items.start, start_ns), np.minimum(items.stop, stop_ns)
         for is_graph in sums:
             sums[is_graph] += int((stop - start)[(items.work_class == GRAPH) == is_graph].sum())

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES, REASON_NAMES, Part
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans
@@ -69,7 +70,7 @@ def gaps_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int) -
 def works_after(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int) -> Items:
     """The work of a GPU in a window, by start."""
     items = joined([items_in(con, track, start_ns, stop_ns) for track in _streams(con, device)])
-    return items.select(np.argsort(items.start, kind="stable"))
+    return some_rows(items, np.argsort(items.start, kind="stable"))
 
 
 def _streams(con: sqlite3.Connection, device: int) -> list[TrackRow]:
@@ -209,7 +210,7 @@ def _ending_ops(con: sqlite3.Connection, device: int, result: Gap, stop_ns: int)
             low, high = np.searchsorted(result.stop, (items.start[0], items.start[-1] + 1))
             place = np.searchsorted(items.start, result.stop[low:high])
             ends = np.flatnonzero(items.start[place] == result.stop[low:high])
-            some = items.select(place[ends])
+            some = some_rows(items, place[ends])
             for gap, fact in zip((low + ends).tolist(), facts.of(track, some.work_class, some.ref), strict=True):
                 known[gap] = (str(fact.get("op", "")), str(fact.get("op_id", "")))
     return known

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
+from tensorboard_plugin_dlprof.columns.empty import empty, some_rows
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
@@ -55,10 +56,6 @@ class Launches(msgspec.Struct):
     ref: Int64s
     """What the first is, as in ``Items``."""
 
-    def select(self, rows: npt.NDArray[np.bool_]) -> Launches:
-        """Some of the rows."""
-        return Launches(*(getattr(self, name)[rows] for name in self.__struct_fields__))
-
 
 def launches_until(
     con: sqlite3.Connection, tracks: list[TrackRow], device: int, start_ns: int, stop_ns: int, most: int
@@ -77,25 +74,25 @@ def launches_until(
             if seen > most + items:
                 return None
             work = items_of_part(con, track, part)
-            work = work.select(work.call >= 0)
+            work = some_rows(work, work.call >= 0)
             of_calls = joined([items_numbered(con, call, distinct_values(work.call)) for call in calls])
             works.append(work)
             begun.append(of_calls)
             if len(of_calls.start) and int(of_calls.start.min()) >= stop_ns:
                 break
     result = _by_call(joined(works), joined(begun))
-    return result.select((result.call_start < stop_ns) & (result.work_stop >= start_ns))
+    return some_rows(result, (result.call_start < stop_ns) & (result.work_stop >= start_ns))
 
 
 def _by_call(work: Items, calls: Items) -> Launches:
-    work = work.select(are_among(work.call, distinct_values(calls.number).tolist()))
+    work = some_rows(work, are_among(work.call, distinct_values(calls.number).tolist()))
     order = np.lexsort((work.start, work.call))
-    work = work.select(order)
+    work = some_rows(work, order)
     first = np.flatnonzero(np.append(True, work.call[1:] != work.call[:-1])[: len(work.call)])
     by_number = np.argsort(calls.number, kind="stable")
-    calls = calls.select(by_number[np.searchsorted(calls.number[by_number], work.call[first])])
+    calls = some_rows(calls, by_number[np.searchsorted(calls.number[by_number], work.call[first])])
     if not len(first):
-        return Launches(*(np.zeros(0, np.int64) for _ in Launches.__struct_fields__))
+        return empty(Launches)
     return Launches(
         calls.start,
         calls.stop,
@@ -121,11 +118,11 @@ def launch_statistics(con: sqlite3.Connection, device: int, start_ns: int, stop_
     result = launches_until(con, tracks, device, start_ns, stop_ns, MOST_WORK)
     if result is None:
         raise BadRequest(f"This window holds more than {MOST_WORK:,} launches; zoom in.")
-    inside = result.select(result.call_start >= start_ns)
-    kernels = inside.select(_is_kernel(inside))
+    inside = some_rows(result, result.call_start >= start_ns)
+    kernels = some_rows(inside, _is_kernel(inside))
     earlier = (result.call_start < start_ns) & (result.work_start >= start_ns) & _is_kernel(result)
     begun = joined([items_in(con, track, start_ns, stop_ns) for track in streams])
-    begun = begun.select((begun.call < 0) & (begun.start >= start_ns))
+    begun = some_rows(begun, (begun.call < 0) & (begun.start >= start_ns))
     graphs = int(np.count_nonzero(begun.work_class == GRAPH))
     ahead = int(inside.work_stop.max() - inside.call_stop.max()) if len(inside.call_stop) else 0
     return {

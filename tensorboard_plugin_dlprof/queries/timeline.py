@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.errors import BadRequest
@@ -200,7 +201,7 @@ class _Window:
         if len(wide) > self._most_items:
             longest = np.argsort((items.start - items.stop)[wide], kind="stable")
             wide = np.sort(wide[longest[: self._most_items]])
-        return answer | self._encoded(busy, edges) | self._items(track, items.select(wide))
+        return answer | self._encoded(busy, edges) | self._items(track, some_rows(items, wide))
 
     def memory(self, facts: Facts) -> dict[str, Any]:
         """What is answered of a GPU's memory."""
@@ -259,7 +260,7 @@ class _Window:
 
     def _items(self, track: TrackRow, items: Items) -> dict[str, Any]:
         labelled = np.flatnonzero(items.stop - items.start >= LABEL_PIXELS * self._pixel)
-        some = items.select(labelled)
+        some = some_rows(items, labelled)
         texts = [_shortened(text) for text in self._names.of(track, some.work_class, some.ref)]
         known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         name = np.full(len(items.number), -1)
@@ -332,7 +333,7 @@ class _Window:
             sums = self._read_bins(track, level, first, last)
             edges = np.arange(first, last + 1, dtype=np.int64) << level
         else:
-            waits = result.select((result.work_start > result.call_start) & (result.work_start > self._start))
+            waits = some_rows(result, (result.work_start > result.call_start) & (result.work_start > self._start))
             start, stop = np.sort(waits.call_start), waits.work_start
             sums = bins.binned(start, stop, np.zeros(len(start), np.int8), 1, edges)
         depth = sums[0] / np.maximum(np.diff(edges), 1)

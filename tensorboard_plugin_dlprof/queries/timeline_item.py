@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.errors import NotFound
@@ -157,7 +158,7 @@ def _op_around(con: sqlite3.Connection, tracks: list[TrackRow], call: dict[str, 
         if track.kind == OP and (track.process, track.thread) == (call["process"], call["thread"]):
             around = items_in(con, track, call["start"], call["start"] + 1)
             if len(around.number):
-                return _about(con, track, around.select(np.array([len(around.number) - 1])))
+                return _about(con, track, some_rows(around, np.array([len(around.number) - 1])))
     return None
 
 
@@ -169,7 +170,7 @@ def _works_of(con: sqlite3.Connection, tracks: list[TrackRow], call: dict[str, A
             continue
         for number, items in enumerate(items_by_part(con, track, call["start"], 1 << 60)):
             result = np.flatnonzero(items.call == call["id"])[:MOST_WORKS]
-            works += [_about(con, track, items.select(np.array([row]))) for row in result.tolist()]
+            works += [_about(con, track, some_rows(items, np.array([row]))) for row in result.tolist()]
             if len(result) or number == _PARTS_SEARCHED:
                 break
     return sorted(works, key=lambda work: int(work["start"]))[:MOST_WORKS]
@@ -190,7 +191,7 @@ def _launched_in(
         if len(parts_in(con, calls, start, stop)) > _MOST_PARTS_OF_OP:
             return [], None, 0
         within = items_in(con, calls, start, stop)
-        within = within.select(within.start >= start)
+        within = some_rows(within, within.start >= start)
         if not len(within.number):
             continue
         first, last = int(within.number[0]), int(within.number[-1])
@@ -211,7 +212,7 @@ def _launched_in(
                 if ((items.call > last) & (items.call < end)).any():
                     break
     longest = sorted(found, key=lambda each: (-each[0], each[1]))[:MOST_WORKS]
-    works = [_about(con, track, items.select(np.array([row]))) for _, _, row, track, items in longest]
+    works = [_about(con, track, some_rows(items, np.array([row]))) for _, _, row, track, items in longest]
     return works, len(found), sum(each[0] for each in found)
 
 
@@ -295,8 +296,8 @@ def _at(con: sqlite3.Connection, tracks: list[TrackRow], device: int, at_ns: int
 def _longest_at(con: sqlite3.Connection, device: int, at_ns: int) -> Items | None:
     """The longest work of a GPU that ran at a moment."""
     works = works_after(con, device, at_ns, at_ns + 1)
-    works = works.select(works.stop > at_ns)
-    return works.select(np.array([np.argmax(works.stop - works.start)])) if len(works.number) else None
+    works = some_rows(works, works.stop > at_ns)
+    return some_rows(works, np.array([np.argmax(works.stop - works.start)])) if len(works.number) else None
 
 
 def moment(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.empty import empty, some_rows
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.diagnosis.calls import without_version
@@ -77,10 +78,6 @@ class Items(msgspec.Struct):
     """As in ``ext_track_items``."""
     call: Int64s
     """Number of the call that launched each; -1 where it is not recorded, or the track is not a stream."""
-
-    def select(self, rows: npt.NDArray[np.bool_] | Int64s) -> Items:
-        """Some of the rows."""
-        return Items(*(getattr(self, name)[rows] for name in self.__struct_fields__))
 
 
 def has_tracks(con: sqlite3.Connection) -> bool:
@@ -167,7 +164,7 @@ def items_by_part(con: sqlite3.Connection, track: TrackRow, start_ns: int, stop_
     for part, _ in parts_in(con, track, start_ns, stop_ns):
         items = items_of_part(con, track, part)
         inside = (items.start < stop_ns) & ((items.stop > start_ns) | (items.start >= start_ns))
-        yield items if inside.all() else items.select(inside)
+        yield items if inside.all() else some_rows(items, inside)
 
 
 def items_numbered(con: sqlite3.Connection, track: TrackRow, numbers: Int64s) -> Items:
@@ -182,14 +179,14 @@ def items_numbered(con: sqlite3.Connection, track: TrackRow, numbers: Int64s) ->
         if row is not None:
             items = items_of_part(con, track, row[0])
             place = numbers[(numbers >= first) & (numbers < first + len(items.number))] - first
-            result.append(items.select(place))
+            result.append(some_rows(items, place))
     return joined(result)
 
 
 def joined(parts: list[Items]) -> Items:
     """Several tables of items, one after the other."""
     if not parts:
-        return Items(*(np.zeros(0, np.int64) for _ in Items.__struct_fields__))
+        return empty(Items)
     return Items(*(np.concatenate([getattr(part, name) for part in parts]) for name in Items.__struct_fields__))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.queries.tracks import (
     TABLE_OF_CLASS,
     Int64s,
@@ -67,9 +68,9 @@ def hits_in(
         is_any = len(refs) or any(len(some) for some in drawn.values())
         for items in items_by_part(con, track, start_ns, stop_ns) if is_any else ():
             found = _are_named(track, items, refs)
-            hits = items.select(found)
+            hits = some_rows(items, found)
             count += len(hits.start)
-            shown = items.select(found | _are_launched(items, drawn)) if drawn else hits
+            shown = some_rows(items, found | _are_launched(items, drawn)) if drawn else hits
             starts.append(shown.start)
             stops.append(shown.stop)
             rows = zip(*(each[:MOST_LISTED].tolist() for each in (hits.start, hits.stop, hits.number)), strict=True)
@@ -85,7 +86,7 @@ def hits_in(
 
 def named(track: TrackRow, items: Items, refs: Int64s) -> Items:
     """The items that ``Names.holding`` found: copies, sets and graphs are rows of other tables than kernels."""
-    return items.select(_are_named(track, items, refs))
+    return some_rows(items, _are_named(track, items, refs))
 
 
 def _are_named(track: TrackRow, items: Items, refs: Int64s) -> npt.NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.tracks import Names, items_in, parts_in, recorded_tracks
@@ -47,7 +48,7 @@ def largest_work(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: i
         key, first, of = np.unique(
             items.ref * len(CLASSES[STREAM]) + items.work_class, return_index=True, return_inverse=True
         )
-        some = items.select(first)
+        some = some_rows(items, first)
         ns, count = np.zeros(len(key), np.int64), np.bincount(of, minlength=len(key))
         np.add.at(ns, of, length)
         told = zip(

@@ -46,7 +46,7 @@ def findings_of(
     """The findings of a job, the most important first."""
     if not verdict.judged:
         return []
-    return [*_of_verdict(facts, verdict), *_exposed(facts, cells), *_small(facts, cells, stats), *_experts(stats)]
+    return [*_of_verdict(facts, verdict), *_exposed(cells), *_small(facts, cells, stats), *_experts(stats)]
 
 
 def _finding(
@@ -101,7 +101,7 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
     return [_finding("straggler", severity, title, told, ranks, max(gain, 0), evidence)]
 
 
-def _exposed(facts: Facts, cells: Mapping[str, Int64s]) -> list[dict[str, Any]]:
+def _exposed(cells: Mapping[str, Int64s]) -> list[dict[str, Any]]:
     known = cells["duration"] >= 0
     total = int(cells["duration"][known].sum())
     transfer = int(np.maximum(cells["exposed_transfer"][known], 0).sum())

@@ -115,7 +115,7 @@ def make_job(job: Job, force: bool = False, into: Path | None = None) -> Made:
         OutputNotWritable: it cannot be written.
     """
     target = into / job.database.name if into else job.database
-    mark = _fingerprint(job.folder, (member.database for member in job.members))
+    mark = _fingerprint(member.database for member in job.members)
     if not force:
         known = read_job_info(target)
         if known.get("fingerprint") == mark and known.get("job_version") == str(JOB_VERSION):
@@ -128,7 +128,7 @@ def make_job(job: Job, force: bool = False, into: Path | None = None) -> Made:
     return Made(target, len(job.members), job.world_size, True, verdict.sentence, warnings)
 
 
-def _fingerprint(folder: Path, databases: Iterable[Fingerprint]) -> str:
+def _fingerprint(databases: Iterable[Fingerprint]) -> str:
     names = sorted({(each.path, each.size_bytes, each.mtime_ns) for each in databases})
     return hashlib.sha256(repr((JOB_VERSION, names)).encode()).hexdigest()
 

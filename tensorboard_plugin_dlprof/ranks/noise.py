@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.matching import Flags, Operations
@@ -210,8 +211,7 @@ def comparisons_of_iterations(member: Int64s, iteration: Int64s, group: Int64s, 
 
 def _with_peers(comparisons: Comparisons) -> Comparisons:
     peers, _ = _compared(comparisons.group, comparisons.spent_ns)
-    columns = (getattr(comparisons, name) for name in Comparisons.__struct_fields__)
-    return Comparisons(*(column[peers > 0] for column in columns))
+    return some_rows(comparisons, peers > 0)
 
 
 def _compared(group: Int64s, spent: Int64s) -> tuple[Int64s, Int64s]:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.matching import Flags, Operations
@@ -242,7 +243,7 @@ def delays_of_iterations(
     sums = totals[:, place, column]
     if not len(place):
         nothing = np.zeros(0, np.int64)
-        return _no_delays(), nothing, Comparisons(*(nothing for _ in Comparisons.__struct_fields__))
+        return _no_delays(), nothing, empty(Comparisons)
     spent, ahead, kernels, work, kernel_ns, *parts = sums
     work &= 0xFFFF_FFFF
     if any(each.lacks_members for each in sequences):

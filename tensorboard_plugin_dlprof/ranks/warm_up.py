@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import some_rows
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.diagnosis.windows import find_typical
 from tensorboard_plugin_dlprof.profile.rank_tables import RankTables
@@ -38,12 +39,11 @@ def _lengths(tables: RankTables) -> np.typing.NDArray[np.int64]:
 
 def _without(tables: RankTables, numbers: list[int]) -> RankTables:
     stays = ~are_among(tables.iterations, numbers)
-    parts = {name: getattr(tables.parts, name)[stays] for name in tables.parts.__struct_fields__}
     rows = tables.communication
     iteration = np.where(are_among(rows.iteration, numbers), -1, rows.iteration)
     return msgspec.structs.replace(
         tables,
         iterations=tables.iterations[stays],
-        parts=msgspec.structs.replace(tables.parts, **parts),
+        parts=some_rows(tables.parts, stays),
         communication=msgspec.structs.replace(rows, iteration=iteration),
     )

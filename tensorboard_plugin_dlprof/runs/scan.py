@@ -150,7 +150,7 @@ def scan(
     Args:
         roots: Folders to search; those that do not exist are skipped.
         allowed: Further folders into which symbolic links may lead.
-        found: Called with each file as soon as it is found.
+        on_file: Called with each file as soon as it is found.
     """
     local = [root.path for root in roots if root.store is None]
     walk = _Walk([os.path.realpath(path) for path in (*local, *allowed)], on_file)
