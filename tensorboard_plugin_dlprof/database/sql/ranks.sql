@@ -27,18 +27,18 @@ CREATE TABLE rank_parts (
     exposed_copy_ns           INTEGER NOT NULL, -- ns in which a copy or set runs and no kernel
     idle_ns                   INTEGER NOT NULL, -- ns in which none of these runs
     communication_ns          INTEGER NOT NULL, -- ns in which a communication kernel runs, whatever else does
-    compute_tensor_ns         INTEGER NOT NULL, -- these three add up to compute_ns (diagnosis/parts.py)
-    compute_other_ns          INTEGER NOT NULL,
-    compute_unknown_ns        INTEGER NOT NULL,
-    data_loader_ns            INTEGER NOT NULL, -- this and all that follow add up to idle_ns
-    queued_ns                 INTEGER NOT NULL,
-    blocked_ns                INTEGER NOT NULL,
-    launching_ns              INTEGER NOT NULL,
-    host_op_ns                INTEGER NOT NULL,
-    host_code_ns              INTEGER NOT NULL,
-    io_ns                     INTEGER NOT NULL,
-    launch_unknown_ns         INTEGER NOT NULL,
-    unrecorded_ns             INTEGER NOT NULL
+    compute_tensor_ns         INTEGER NOT NULL, -- ns; these three add up to compute_ns (diagnosis/parts.py)
+    compute_other_ns          INTEGER NOT NULL, -- ns
+    compute_unknown_ns        INTEGER NOT NULL, -- ns
+    data_loader_ns            INTEGER NOT NULL, -- ns; this and all that follow add up to idle_ns
+    queued_ns                 INTEGER NOT NULL, -- ns
+    blocked_ns                INTEGER NOT NULL, -- ns
+    launching_ns              INTEGER NOT NULL, -- ns
+    host_op_ns                INTEGER NOT NULL, -- ns
+    host_code_ns              INTEGER NOT NULL, -- ns
+    io_ns                     INTEGER NOT NULL, -- ns
+    launch_unknown_ns         INTEGER NOT NULL, -- ns
+    unrecorded_ns             INTEGER NOT NULL  -- ns
 );
 
 -- The process groups that the profile lists.
