@@ -33,6 +33,14 @@ class LruCache(Generic[K, V]):
             self._values.move_to_end(key)
             return self._values[key]
 
+    def made(self, key: K, make: Callable[[], V]) -> V:
+        """The value of this key, made and cached where it is not."""
+        value = self.get(key)
+        if value is None:
+            value = make()
+            self.put(key, value)
+        return value
+
     def put(self, key: K, value: V) -> None:
         """Cache a value."""
         with self._lock:

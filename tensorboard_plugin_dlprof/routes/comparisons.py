@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -156,33 +156,17 @@ def series_of(runs: Mapping[str, CachedRun]) -> ComparedSeries:
     }
 
 
-class Comparisons:
-    """A cache of comparisons; may be used from several threads."""
-
-    def __init__(self) -> None:
-        self._cache: LruCache[Key, CachedComparison] = LruCache(
-            _MOST_ROWS, lambda one: max(len(one.comparison.rows), _LEAST_ROWS)
-        )
-
-    def get(self, key: Key, read: Callable[[], tuple[Recording, Recording]]) -> CachedComparison:
-        """The comparison of this key.
-
-        Args:
-            key: the state of both sides.
-            read: reads both recordings, if they must be compared.
-
-        Raises:
-            ProfileError: from ``read``.
-            UnfitDatabase: a number is too large.
-        """
-        cached = self._cache.get(key)
-        if cached is None:
-            cached = _compared(*read())
-            self._cache.put(key, cached)
-        return cached
+def cache_of_comparisons() -> LruCache[Key, CachedComparison]:
+    """Comparisons by the state of both sides."""
+    return LruCache(_MOST_ROWS, lambda one: max(len(one.comparison.rows), _LEAST_ROWS))
 
 
-def _compared(a: Recording, b: Recording) -> CachedComparison:
+def compared(a: Recording, b: Recording) -> CachedComparison:
+    """The comparison of two recordings, with its tables.
+
+    Raises:
+        UnfitDatabase: a number is too large.
+    """
     comparison = compare([a], [b])
     try:
         return CachedComparison(comparison, memory_database(rows_of_tables(comparison)))

@@ -153,14 +153,15 @@ class Jobs:
             key = (path, identity(path))
         except NotFound:
             return None
-        ranks = self._known.get(key)
-        if ranks is None:
-            try:
-                ranks = read_job_members(path)
-            except (ProfileError, OSError, ValueError, TypeError):
-                ranks = {}
-            self._known.put(key, ranks)
-        return key[1], ranks
+        return key[1], self._known.made(key, lambda: _members(path))
+
+
+def _members(path: Path) -> dict[str, int]:
+    """The ranks in a database, none in one that is damaged."""
+    try:
+        return read_job_members(path)
+    except (ProfileError, OSError, ValueError, TypeError):
+        return {}
 
 
 def rank_files(siblings: Siblings) -> tuple[RankFile, ...]:

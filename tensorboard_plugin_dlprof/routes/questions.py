@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -37,9 +38,10 @@ from tensorboard_plugin_dlprof.routes.comparisons import (
     CachedComparison,
     CachedRun,
     ComparedSeries,
-    Comparisons,
     Key,
+    cache_of_comparisons,
     cached_run,
+    compared,
     copy_of,
     series_of,
     table_of_comparison,
@@ -60,7 +62,6 @@ if TYPE_CHECKING:
 
     from werkzeug.wrappers import Request, Response
 
-    from tensorboard_plugin_dlprof.comparing.recording import Recording
 
 TURNS = 1
 TURN_SECONDS = 0.05
@@ -95,7 +96,7 @@ class Questions:
         self._catalog, self._imports = catalog, imports
         self._databases = Databases(on_gone=catalog.rescan)
         self._answers = Answers()
-        self._comparisons = Comparisons()
+        self._comparisons = cache_of_comparisons()
         self._jobs = Jobs(rank_jobs, self._with_ranks)
         self._runs: LruCache[Identity, CachedRun] = LruCache(_MOST_RUNS)
         self._times: LruCache[Identity, GpuTimes] = LruCache(_MOST_GROUPS, lambda times: sum(map(len, times[:2])) + 1)
@@ -195,12 +196,12 @@ class Questions:
 
         def answer() -> Any:
             with self._place(*paths):
-                return body(self._comparisons.get(key, read))
+                return body(self._comparisons.made(key, read))
 
         return self._cached(request, tag, repr(key), answer)
 
-    def _pair(self, asked: Compared) -> tuple[list[Path], Key, Callable[[], tuple[Recording, Recording]]]:
-        """The databases of both profiles of a comparison, their state, and how to read them."""
+    def _pair(self, asked: Compared) -> tuple[list[Path], Key, Callable[[], CachedComparison]]:
+        """The databases of both profiles of a comparison, their state, and how to compare them."""
         if asked.base is None:
             raise BadRequest("The parameter base is missing; add it.")
         numbers = (asked.base_aggregation, asked.aggregation)
@@ -211,13 +212,13 @@ class Questions:
             raise responses.NotReady("The baseline is not imported yet; open it once, or choose another.") from None
         paths = [before, self.newest_path(profiles[1])]
 
-        def read() -> tuple[Recording, Recording]:
+        def read() -> CachedComparison:
             result = []
             for profile, path, number in zip(profiles, paths, numbers, strict=True):
                 name = shown(Path(profile.name))
                 with self._databases.borrow(path, name) as borrowed:
                     result.append(read_recording(borrowed.connection, name, number))
-            return result[0], result[1]
+            return compared(*result)
 
         return paths, (*map(identity, paths), *numbers), read
 
@@ -242,30 +243,26 @@ class Questions:
     def _gpu_times(self, profile: ListedProfile) -> GpuTimes:
         """GPU time of a profile by group of ops, and by kernel."""
         path = self.newest_path(profile)
-        key = identity(path)
-        times = self._times.get(key)
-        if times is None:
+
+        def read() -> GpuTimes:
             with self.borrow(path, shown(Path(profile.name))) as borrowed:
-                scope = find_scope(borrowed.connection)
-                times = GpuTimes(
-                    gpu_time_by_path(borrowed.connection, scope), *kernel_time_by_name(borrowed.connection, scope)
-                )
-            self._times.put(key, times)
-        return times
+                con, scope = borrowed.connection, find_scope(borrowed.connection)
+                return GpuTimes(gpu_time_by_path(con, scope), *kernel_time_by_name(con, scope))
+
+        return self._times.made(identity(path), read)
 
     def series(self, ids: Sequence[str]) -> ComparedSeries:
         """The times of several profiles, in the order in which they ran."""
+
+        def read(path: Path, name: str) -> CachedRun:
+            with self.borrow(path, name) as borrowed:
+                return cached_run(read_recording(borrowed.connection, name))
+
         runs = {}
         for one in ids:
             profile = self._catalog.find(one)
             path, name = self.newest_path(profile), shown(Path(profile.name))
-            key = identity(path)
-            run = self._runs.get(key)
-            if run is None:
-                with self.borrow(path, name) as borrowed:
-                    run = cached_run(read_recording(borrowed.connection, name))
-                self._runs.put(key, run)
-            runs[one] = run
+            runs[one] = self._runs.made(identity(path), partial(read, path, name))
         return series_of(runs)
 
     def _with_ranks(self, profile: ListedProfile) -> tuple[ListedProfile, int]:
@@ -371,7 +368,7 @@ class Questions:
         paths, key, read = self._pair(asked)
         with ExitStack() as resources:
             with self._place(*paths):
-                cached = self._comparisons.get(key, read)
+                cached = self._comparisons.made(key, read)
                 # Few rows in memory: a connection of its own, so that others need not wait for the browser.
                 connection = resources.enter_context(copy_of(cached))
             name = f"{cached.comparison.a.name} - {cached.comparison.b.name}"
