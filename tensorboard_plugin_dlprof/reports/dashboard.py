@@ -89,7 +89,7 @@ def _on_host(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[tu
     """The parts of an iteration by DLProf's classes, as far as they are known: name, class of the colour, and mean."""
     count = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
     parts = summary.resource_breakdown(connection, scope)
-    known = [
+    known: list[tuple[str, str, int]] = [
         (_AS_PARTS[part["resource"]].format(unit=unit), part["resource"], round(part["time_ns"] / count))
         for part in parts
         if part["time_ns"]
