@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.diagnosis.calls import (
     is_launch,
     is_loader,
 )
+from tensorboard_plugin_dlprof.diagnosis.captures import capture_spans
 from tensorboard_plugin_dlprof.diagnosis.recording import HostCalls, HostItems, Recording, Work
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans
 from tensorboard_plugin_dlprof.events.combining import combine
@@ -24,6 +25,7 @@ from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
 from tensorboard_plugin_dlprof.events.resources import loader_texts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind, Rows
+from tensorboard_plugin_dlprof.events.trees import Flags
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
 NSIGHT = "nsight_systems"
@@ -213,12 +215,13 @@ def _launching_call(host: Host, calls: HostCalls, call_names: list[str]) -> Int6
 
 def launch_calls(host: Host, recording: Recording) -> tuple[int, int]:
     """How many calls launch kernels or graphs, and of how many no work is recorded. Calls of one
-    correlation count as one."""
+    correlation count as one. What is launched into a graph, while it is captured, does not run."""
     calls = host.capture.calls
     launches = np.array([is_launch(name) for name in recording.call_names], np.bool_)
     if not len(calls.name):
         return 0, 0
     rows = np.flatnonzero(launches[recording.calls.name] & (calls.correlation > 0))
+    rows = rows[~_into_graphs(host.capture, rows)]
     if not len(rows):
         return 0, 0
     result = host.links.work_call
@@ -228,3 +231,17 @@ def launch_calls(host: Host, recording: Recording) -> tuple[int, int]:
     has_work = np.zeros(len(distinct), np.bool_)
     has_work[key[linked[rows]]] = True
     return len(distinct), len(distinct) - int(np.count_nonzero(has_work))
+
+
+def _into_graphs(capture: Capture, rows: Rows) -> Flags:
+    """Which of these calls begin while a graph is captured on their thread."""
+    calls = capture.calls
+    texts = {text: capture.strings[text] for text in distinct_values(calls.name).tolist()}
+    spans = np.array(capture_spans(texts, calls.name, calls.start_ns, calls.end_ns, calls.thread), np.int64)
+    result = np.zeros(len(rows), np.bool_)
+    for thread in distinct_values(spans[:, 0]).tolist() if len(spans) else ():
+        _, begin, end = spans[spans[:, 0] == thread].T
+        start = calls.start_ns[rows]
+        last = np.searchsorted(begin, start, "right") - 1
+        result |= (calls.thread[rows] == thread) & (last >= 0) & (start < end[last])
+    return result

@@ -38,16 +38,20 @@ def test_what_is_launched_into_a_graph_does_not_run(tmp_path: Path) -> None:
         return [
             event("cuda_runtime", "cudaStreamBeginCapture", GAP[0] + 10, 5),
             event("cpu_op", "aten::unique", GAP[0], LONG),
+            *(launch(90 + number, GAP[0] + 100 + 9 * number, GAP[0] + 1_000, 1)[0] for number in range(20)),
             event("cuda_runtime", "cudaStreamEndCapture", until, 5),
         ]
 
     said_sentences = said(unmarked(capture(GAP[1] - 300)), tmp_path)
+    assert said_sentences["lower_bound"] == []
     assert said_sentences["headline"].endswith("; capturing graphs takes most of the rest: 79.7 ms (79.7 %).")
     first, *others = said_sentences["findings"]
     assert first["rule"] == "cold_start"
     assert first["time_ns"] == 1_000 * (GAP[1] - 300 + 5 - GAP[0] - 10)
     assert first["title"].startswith("1 graph is captured for 79.7 ms of the 100 ms")
     assert {each["cause"] for each in others} <= {"iterations", "compute"}
+    beside = [launch(190 + number, GAP[0] + 20 + 9 * number, GAP[0] + 1_000, 1, tid=2)[0] for number in range(20)]
+    assert said(unmarked([*capture(GAP[1] - 300), *beside]), tmp_path)["lower_bound"] == ["launches_without_work"]
     short = said(unmarked(capture(GAP[0] + STEP_US // 4)), tmp_path)["findings"]
     rules = {each["rule"] for each in short}
     assert "host_detector" in rules
