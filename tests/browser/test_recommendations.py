@@ -113,6 +113,9 @@ def test_findings_of_real_profiles(page: Page, tensorboard: TensorBoard, real_ru
     """What the page shows of a real profile is what the server answers, NVIDIA's databases included."""
     page.goto(tensorboard.page(run=real_run, view="recommendations"))
     check_findings(page, tensorboard, real_run)
+    marked = real_run in ("h100", "mi300x")
+    whole = "in an iteration of" if marked else "from first to last GPU work."
+    expect(page.locator(".headline h2")).to_contain_text(whole)
 
 
 def test_nothing_found(page: Page, tensorboard: TensorBoard) -> None:

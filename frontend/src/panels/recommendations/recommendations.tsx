@@ -12,7 +12,7 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork, hasOps, whyNoKernels } from "../../model/headline";
-import { countedFindings, isNote, isToWeigh, sameTime, unitOfGains, wholeOf } from "../../model/findings";
+import { countedFindings, isNote, isToWeigh, sameTime, unitOfGains } from "../../model/findings";
 import { CompareNote } from "../dashboard/rank_note";
 import { FindingCard, Notes } from "./finding_card";
 
@@ -164,7 +164,9 @@ function Summary({
         {diagnosis !== null && (
           <>
             {" "}
-            in {wholeOf(diagnosis.marked)} of <strong class="nowrap">{formatDuration(diagnosis.mean.wall_ns)}</strong>
+            in {diagnosis.marked ? "an iteration of" : "the"}{" "}
+            <strong class="nowrap">{formatDuration(diagnosis.mean.wall_ns)}</strong>
+            {!diagnosis.marked && " from first to last GPU work"}
           </>
         )}
         .
@@ -172,7 +174,7 @@ function Summary({
       <p class="model-line finding-scale">
         {gains && (
           <>
-            <span>Bars are shares of {wholeOf(diagnosis?.marked ?? true)}:</span>
+            <span>Bars are shares of {(diagnosis?.marked ?? true) ? "an iteration" : "that time"}:</span>
             <span>
               <span class="swatch whisker-low" /> gained at least
             </span>
