@@ -87,19 +87,20 @@ _SHARED = 0.1
 def _with_overlaps(
     finding: Finding, findings: Sequence[Finding], spoken: Mapping[str, Bools], signals: Signals
 ) -> Finding:
-    """The finding with the others about the same time: those that it names, if they are there, and those that speak of
+    """The finding with the others about the same time: those that it names or that name it, and those that speak of
     the same kernels."""
-    others = [other.detector for other in findings if other is not finding]
     mine = spoken.get(finding.detector)
 
-    def is_shared(other: str) -> bool:
-        theirs = spoken.get(other)
+    def is_shared(other: Finding) -> bool:
+        theirs = spoken.get(other.detector)
+        if other.detector in finding.overlaps_with or finding.detector in other.overlaps_with:
+            return True
         if mine is None or theirs is None:
-            return other in finding.overlaps_with
-        least = _SHARED * min(signals.time(mine), signals.time(theirs))
-        return other in finding.overlaps_with or signals.time(mine & theirs) > least
+            return False
+        return signals.time(mine & theirs) > _SHARED * min(signals.time(mine), signals.time(theirs))
 
-    return msgspec.structs.replace(finding, overlaps_with=tuple(other for other in others if is_shared(other)))
+    shared = tuple(other.detector for other in findings if other is not finding and is_shared(other))
+    return msgspec.structs.replace(finding, overlaps_with=shared)
 
 
 def _answer(detector: str, rule: Rule, signals: Signals) -> Finding | Lacks | None:

@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
-from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
+from tensorboard_plugin_dlprof.diagnosis.headings import AT_MOST, NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.headline import limiting
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -60,7 +60,7 @@ def about_kernels(
     collectives are assumed to gain nothing, because the collectives take their time all the same; so are those after
     which the GPU waits for a host that does not wait for it. Those that are not launched any more gain there what
     the host takes to launch them, but no more than their own time, where launching is what limits; at most that where
-    anything else does, which need not be on the thread that launches.
+    anything else does, which need not be on the thread that launches. All that the GPU waits for launches is no least.
 
     Args:
         signals: Remembers of which kernels was spoken.
@@ -101,14 +101,16 @@ def about_kernels(
         if fewer and limit is Part.LAUNCHING:
             spared = _spared(signals, selected, np.minimum(signals.launching_ns, signals.duration)) / total
             most = signals.pools[Pool.LAUNCH]
-            claims[Pool.LAUNCH] = (min(spared * low_ns, most), min(spared * all_ns, most))
+            # More than all that is waited for tells of no part of it that it goes.
+            claims[Pool.LAUNCH] = (spared * low_ns if spared * low_ns < most else 0, min(spared * all_ns, most))
             launches = "; those that go gain what the host takes to launch them"
+            fields["overlaps_with"] = ("launch_detector",)
         kept_ns = sum(high for _, high in claims.values())
         if all_ns >= least > kept_ns and lost >= _MOST_LOST:
             spared_ns = fewer * _spared(signals, selected, signals.launching_ns) * all_ns / total
             if spared_ns >= least:
-                told = f"at most {short_duration(signals.per_iteration(spared_ns))}, which the host takes for launches "
-                told += f"that could go; shorter kernels alone gain nothing while {limits}."
+                told = f"{AT_MOST}{short_duration(signals.per_iteration(spared_ns))}, which the host takes for "
+                told += f"launches that could go; shorter kernels alone gain nothing while {limits}."
                 return {**fields, "cannot_tell": told}
             return {
                 **fields,
@@ -128,6 +130,9 @@ def about_kernels(
         )
     gain = wall_gain(signals, claims, reasoning)
     if MIN_GAIN_FRACTION * signals.iteration_ns <= gain.high_ns and gain.high_ns > MOST_TIMES * gain.low_ns:
+        if not gain.low_ns and Pool.LAUNCH in claims:
+            told = f"{AT_MOST}{short_duration(gain.high_ns)}, for which the GPU waits for launches; shorter kernels "
+            return {**fields, "cannot_tell": f"{told}alone gain nothing while launching limits."}
         ends = f"between {short_duration(gain.low_ns)} and {short_duration(gain.high_ns)}"
         return {**fields, "cannot_tell": cannot_tell or f"{ends}, which is too wide a range to be of use."}
     return {**fields, "gain": gain}

@@ -69,6 +69,9 @@ NONE_YET: Final = "none while "
 """How a finding begins to say in place of a gain that nothing is gained before what limits is mended: ``none while
 launching limits: ...``."""
 
+AT_MOST: Final = "at most "
+"""How a finding begins to say in place of a gain what the most of it is: ``at most 3.1 ms, ...``."""
+
 _ACRONYMS: Final = {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "cuda": "CUDA", "cudnn": "cuDNN", "amp": "AMP"}
 
 

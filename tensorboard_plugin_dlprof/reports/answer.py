@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
-from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
+from tensorboard_plugin_dlprof.diagnosis.headings import AT_MOST, NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
@@ -254,7 +254,9 @@ def durations(names: Sequence[str], walls_ns: Sequence[int], stacks: Sequence[Se
 def _untold(gain: Mapping[str, Any] | None) -> str:
     """Why nobody can tell what a finding gains, or why it is nothing yet, where there is a reason."""
     reason = ((gain or {}).get("cannot_tell") or "").rstrip(".")
-    words = f"No gain{reason.removeprefix('none')}" if reason.startswith(NONE_YET) else f"Gain not known: {reason}"
+    words = f"Gains {reason}" if reason.startswith(AT_MOST) else f"Gain not known: {reason}"
+    if reason.startswith(NONE_YET):
+        words = f"No gain{reason.removeprefix('none')}"
     return f"<div class=faint>{typeset(words)}.</div>" if reason else ""
 
 
@@ -269,10 +271,10 @@ def _gain(finding: Mapping[str, Any]) -> str:
         of = finding.get("share")
         about = "" if time is None else f"{short_duration(time)}{'' if of is None else f', {share(of)}'}<br>"
         bar = "" if of is None else charts.outline(f"About {share(of)}", of)
-        told, _, _ = ((gain or {}).get("cannot_tell") or "").partition(":")
-        why = (
-            told if told.startswith(NONE_YET) else "gain not known" if gain is not None or about else "no gain in time"
-        )
+        told, *_ = re.split("[,:;] ", (gain or {}).get("cannot_tell") or "", maxsplit=1)
+        why = "gain not known" if gain is not None or about else "no gain in time"
+        if told.startswith((NONE_YET, AT_MOST)):
+            why = told
         is_once = finding.get("per") == "once" and gain is None
         return f"<div class=faint>{bar}{about}{'happens once' if is_once else why}</div>"
     low, high = gain["low_ns"], gain["high_ns"]

@@ -61,6 +61,18 @@ def test_fewer_kernels_gain_their_launches_where_launching_limits() -> None:
     assert "what the host takes to launch them" in finding["gain"]["how"]
 
 
+def test_fewer_kernels_gain_at_most_what_the_gpu_waits_for_launches() -> None:
+    """Before the host falls behind it was far ahead: launching what goes takes longer than the GPU waits for all of
+    it, of which nobody knows how much goes with it. It is the time that launching sooner is about, too."""
+    (source,) = shared_data().glob("compare/a100_batch_series/batch_size_128/*.json.gz")
+    fusion, launch = _finding(source, "fusion_detector"), _finding(source, "launch_detector")
+    assert fusion["gain"]["low_ns"] is fusion["gain"]["high_ns"] is None
+    assert fusion["gain"]["cannot_tell"].startswith("at most 3.12 ms, for which the GPU waits for launches; ")
+    assert launch["time_ns"] == 3_115_804
+    assert "launch_detector" in fusion["overlaps_with"]
+    assert "fusion_detector" in launch["overlaps_with"]
+
+
 @pytest.mark.parametrize("pattern", ["torch/v100_resnet_ns_times/*.gz", "torch/t4_vgg16_minimal/*.json"])
 def test_shorter_kernels_gain_where_the_gpu_has_work(pattern: str) -> None:
     """The host is far ahead."""

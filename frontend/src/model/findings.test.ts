@@ -137,6 +137,9 @@ describe("findings", () => {
     expect(withoutGainWhy(later)).toBe(`No gain${cannot_tell.slice(4)}`);
     expect(withoutGainWhy(gain)).toBe("Gain not known: x.");
     expect(withoutGainWhy(null)).toBe("");
+    const most = { ...gain, cannot_tell: "at most 3.12 ms, for which the GPU waits for launches." };
+    expect(withoutGain({ ...about, gain: most }, MS)).toEqual(["2.00 ms, 50.0 %", "at most 3.12 ms"]);
+    expect(withoutGainWhy(most)).toBe("Gains at most 3.12 ms, for which the GPU waits for launches.");
     expect(withoutGain({ ...about, gain: null, time_ns: null, share: null }, MS)).toEqual(["no gain in time"]);
   });
 

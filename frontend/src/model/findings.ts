@@ -14,11 +14,16 @@ export const WHOLE_JOB = "The recordings of all ranks tell it: see GPUs and Rank
 const noneYet = (gain: Pick<DiagnosedGain, "cannot_tell"> | null): string =>
   /^none while [^:]*/.exec(gain?.cannot_tell ?? "")?.[0] ?? "";
 
+/** The server's words for a gain of which only the most is known; empty for others. */
+const atMost = (gain: Pick<DiagnosedGain, "cannot_tell"> | null): string =>
+  /^at most .*?(?=[,:;] |$)/.exec(gain?.cannot_tell ?? "")?.[0] ?? "";
+
 /** Why nobody can tell a gain, or why there is none yet, as a sentence; empty where there is a gain, or none to be had. */
 export function withoutGainWhy(gain: Pick<DiagnosedGain, "cannot_tell"> | null): string {
   const reason = (gain?.cannot_tell ?? "").replace(/\.$/, "");
   if (reason === "") return "";
-  return noneYet(gain) !== "" ? `No gain${reason.slice("none".length)}.` : `Gain not known: ${reason}.`;
+  if (noneYet(gain) !== "") return `No gain${reason.slice("none".length)}.`;
+  return atMost(gain) !== "" ? `Gains ${reason}.` : `Gain not known: ${reason}.`;
 }
 
 /** Of the findings before one, those about the same time: their gains do not add up. */
@@ -101,7 +106,7 @@ export function withoutGain(
   return [
     ...about,
     gain !== null
-      ? noneYet(gain) || "gain not known"
+      ? noneYet(gain) || atMost(gain) || "gain not known"
       : per === "once"
         ? "happens once"
         : about.length > 0
