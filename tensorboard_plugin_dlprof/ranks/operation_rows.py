@@ -93,11 +93,13 @@ def collective_rows(
 
 def _cause(share: Any) -> str:
     compute, copy, waiting, held, host, _ = share.tolist()
+    if 2 * held > 1:
+        return ""
     if compute >= thresholds.CAUSE_FRACTION:
         return "compute"
     if copy >= thresholds.CAUSE_FRACTION:
         return "copy"
-    idle = waiting + held + host
+    idle = waiting + host
     if idle >= thresholds.CAUSE_FRACTION:
         return "input" if waiting >= thresholds.CAUSE_FRACTION * idle else "host"
     return "mixed"

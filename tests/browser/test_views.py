@@ -208,7 +208,7 @@ def test_wide_pieces_of_the_bar_of_ops_have_a_name(page: Page, tensorboard: Tens
 
 
 @pytest.mark.parametrize("real_run", ["megatron"], indirect=True)
-@pytest.mark.parametrize("view", ["ops", "efficiency", "modules", "iterations"])
+@pytest.mark.parametrize("view", ["ops", "efficiency", "modules", "iterations", "gpus"])
 def test_shares_of_what_was_recorded_are_told_as_such(
     page: Page, tensorboard: TensorBoard, real_run: str, view: str
 ) -> None:

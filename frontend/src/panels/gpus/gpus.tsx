@@ -98,7 +98,9 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   return (
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
-      {job !== null && <Ranks job={job} marked={diagnosis?.marked ?? true} unit={data.matrix_unit} />}
+      {job !== null && (
+        <Ranks job={job} marked={diagnosis?.marked ?? true} unit={data.matrix_unit} diagnosis={diagnosis} />
+      )}
       {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       {job === null && query.data !== null && query.error === null && (
         <CompareRanks rank={rank} world={world} offer={query.data.offer} reload={query.reload} />

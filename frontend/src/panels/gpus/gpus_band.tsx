@@ -2,12 +2,14 @@
 import { Fragment } from "preact";
 
 import type { DashboardResponse, DeviceUtilization, DiagnosedDevice, Diagnosis } from "../../api/types";
+import { MissingWork } from "../../components/missing_work";
 import { Sentence } from "../../components/sentence";
 import { capitalized, formatCount, ofIterations, withinSentence } from "../../format/number";
 import { typeset } from "../../format/sentence";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { meanSaid } from "../../model/answer";
+import { missingWork } from "../../model/findings";
 import { devicesInUse, whyNoKernels } from "../../model/headline";
 import { COMPUTE, computeOf, isLowerBound, LEADS, mainDevice, shownParts, type Share } from "../../model/parts";
 import { medianOf } from "./over_time";
@@ -102,7 +104,10 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
     diagnosis?.mean.devices[String(id)]?.parts;
   const parts = partsOf(least);
   const mean = diagnosis?.mean.wall_ns ?? 0;
-  const cause = causeOf(parts, mean, data.matrix_unit);
+  // Work that may have run while launched work waited is told as missing, not as a reason to be idle.
+  const isMissing = diagnosis !== null && missingWork(diagnosis) !== null;
+  const longestIdle = causeOf(parts, mean, data.matrix_unit);
+  const cause = isMissing && longestIdle?.kind.key === "queued" ? undefined : longestIdle;
   // The shares below are of another time than that above where the iterations are marked, or begin before the GPU's work.
   const isOther = Math.abs(mean - (wall ?? 0)) > SAME_TIME * (wall ?? 0);
   const of =
@@ -163,11 +168,14 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         )}
         .
       </h2>
-      {told !== "" && (
+      {(told !== "" || isMissing) && (
         <p class="model-line">
-          <span>
-            {told}.{long && ` ${typeset(long)}`}
-          </span>
+          {told !== "" && (
+            <span>
+              {told}.{long && ` ${typeset(long)}`}
+            </span>
+          )}
+          <MissingWork diagnosis={diagnosis} />
         </p>
       )}
     </header>

@@ -1,6 +1,7 @@
 /** One job of many ranks: who costs time, where it shows, and what was left out. */
-import type { RankJob } from "../../api/types";
+import type { Diagnosis, RankJob } from "../../api/types";
 import { FindingGain } from "../../components/finding_gain";
+import { MissingWork } from "../../components/missing_work";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
@@ -26,10 +27,10 @@ interface RanksProps {
 }
 
 /** `unit` is `Tensor Core`, or `Matrix Core` on AMD GPUs. */
-export function Ranks({ job, marked, unit }: RanksProps & { unit: string }) {
+export function Ranks({ job, marked, unit, diagnosis }: RanksProps & { unit: string; diagnosis: Diagnosis | null }) {
   return (
     <>
-      <Verdict job={job} marked={marked} />
+      <Verdict job={job} marked={marked} diagnosis={diagnosis} />
       <Tiles job={job} marked={marked} />
       <RankBars job={job} marked={marked} unit={unit} />
       {/* Of one iteration, the bars say all that its column would. */}
@@ -45,7 +46,7 @@ export function Ranks({ job, marked, unit }: RanksProps & { unit: string }) {
   );
 }
 
-function Verdict({ job, marked }: RanksProps) {
+function Verdict({ job, marked, diagnosis }: RanksProps & { diagnosis: Diagnosis | null }) {
   const { verdict } = job;
   const links = useOneStop<HTMLParagraphElement>();
   const rankName = (rank: number): string => rankLabel(job, rank).toLowerCase();
@@ -95,6 +96,7 @@ function Verdict({ job, marked }: RanksProps) {
             {formatShare(shareOf(cost, job.median_iteration_ns))})
           </span>
         ))}
+        <MissingWork diagnosis={diagnosis} />
       </p>
       <p class="rank-facts muted" data-tip={`Matched by: ${job.matched_by}.`}>
         {[job.job, ...facts].filter((fact) => fact !== "").join(" · ")}
