@@ -4,6 +4,7 @@ import type { RankJob } from "../api/types";
 import {
   barRows,
   decodeCells,
+  differInLength,
   draggedOver,
   exposedOf,
   facetOf,
@@ -207,4 +208,12 @@ test("communication that is neither waiting nor transfer is said to be there", (
   expect(hasUnmatched(job)).toBe(true);
   const matched = { ...job, ranks: { ...job.ranks, exposed_communication_ns: [25, 40, null] } };
   expect(hasUnmatched(matched)).toBe(false);
+});
+
+test("tells whether iterations of ranks differ in length, of those known", () => {
+  const ofLengths = (window_ns: (number | null)[]): boolean =>
+    differInLength({ ...job, ranks: { ...job.ranks, window_ns } });
+  expect(ofLengths([200, 209, null])).toBe(false);
+  expect(ofLengths([200, 211, null])).toBe(true);
+  expect(ofLengths([null, null, null])).toBe(false);
 });

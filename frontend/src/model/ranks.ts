@@ -251,6 +251,15 @@ export function meanOf({ ranks }: RankJob, row: number, time: Time): number | nu
   return ns === null ? null : Math.round(ns / Math.max(ranks.iterations[row] ?? 0, 1));
 }
 
+/** The mean iterations of ranks are of one length if they differ by no more. */
+const SAME_LENGTH = 0.05;
+
+/** Whether the mean iterations of ranks differ in length. */
+export function differInLength(job: RankJob): boolean {
+  const known = job.ranks.rank.flatMap((_, row) => meanOf(job, row, "window_ns") ?? []);
+  return known.length > 0 && Math.max(...known) > (1 + SAME_LENGTH) * Math.min(...known);
+}
+
 /** The exposed communication of a rank's mean iteration, by what it was. */
 function exposedIn(job: RankJob, row: number): Exposed {
   const [transfer, wait] = [meanOf(job, row, "exposed_transfer_ns") ?? 0, meanOf(job, row, "exposed_wait_ns") ?? 0];

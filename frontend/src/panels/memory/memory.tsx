@@ -65,7 +65,7 @@ export function Memory({ data }: { data: DashboardResponse }) {
   const device = gpu === undefined ? undefined : memory.devices[gpu];
   if (gpu === undefined || device === undefined)
     return (
-      <Message title="No memory was recorded">
+      <Message title="No GPU memory was recorded">
         <p>
           <Sentence text={memory.headline} />
         </p>

@@ -12,6 +12,7 @@ import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatMean } from "../../format/time";
 import { useDiagnosis } from "../../frame/use_diagnosis";
+import { useRankSummary } from "../../frame/use_rank_job";
 import { useScope } from "../../frame/scope";
 import { causeAbout, isUntold } from "../../model/causes";
 import { pathOf } from "../../model/group_tree";
@@ -63,12 +64,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         </>
       )}
       {cause !== undefined && finding === null && ` ${causeAbout(cause.label, matrixUnit)}`}
-      {isOnGpu && boundOf(named) === "communication" && (
-        <>
-          {" "}
-          <ViewLink to={{ view: "gpus" }}>GPUs and Ranks</ViewLink> tells how much of that waits for other GPUs.
-        </>
-      )}
+      {isOnGpu && boundOf(named) === "communication" && <OfWaits />}
       {finding !== null && (
         <>
           {" "}
@@ -146,6 +142,23 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       )}
     </header>
   );
+}
+
+/** Where it shows how much of communication is waiting, or what would tell it; nothing of GPUs of one process alone. */
+function OfWaits() {
+  const { data: job, loading } = useRankSummary();
+  const { data: diagnosis } = useDiagnosis();
+  if (job?.communication_wait_fraction != null)
+    return (
+      <>
+        {" "}
+        <ViewLink to={{ view: "gpus" }}>GPUs and Ranks</ViewLink> tells how much of that waits for other GPUs.
+      </>
+    );
+  const isOneGpu = diagnosis !== null && Object.keys(diagnosis.mean.devices).length === 1;
+  return job === null && !loading && isOneGpu ? (
+    <> The other ranks&rsquo; recordings would tell how much of that waits.</>
+  ) : null;
 }
 
 /** Why an iteration gains less than its kernels, as Recommendations says it behind how that was reckoned. */

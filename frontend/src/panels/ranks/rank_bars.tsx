@@ -11,6 +11,7 @@ import {
   barRows,
   barsOf,
   besideLargest,
+  differInLength,
   kindsIn,
   meanOf,
   rankLabel,
@@ -20,10 +21,8 @@ import {
 import { REST, type BarSegment } from "../../model/step";
 import { RankLink } from "./rank_link";
 
-const WAYS = [
-  ["share", "Share"],
-  ["time", "Time"],
-] as const;
+const SHARE = ["share", "Share"] as const;
+const TIME = ["time", "Time"] as const;
 
 /** More are drawn in two columns where there is room. */
 const FEW_ROWS = 16;
@@ -36,8 +35,10 @@ interface RankBarsProps {
 }
 
 export function RankBars({ job, marked, unit }: RankBarsProps) {
-  const way = chosenOf(WAYS, useUrl()["ranks.bars"]);
   const rows = barRows(job);
+  // Bars stretched to the same length would hide that ranks take different times.
+  const ways = differInLength(job) ? [TIME, SHARE] : [SHARE, TIME];
+  const way = chosenOf(ways, useUrl()["ranks.bars"]);
   const bars = barsOf(job, rows, unit);
   // As the sentence above and the heat map tell it.
   const delays = job.ranks.own_delay_ns.map((ns) => (ns === null ? null : ns / Math.max(job.iterations, 1)));
@@ -54,9 +55,9 @@ export function RankBars({ job, marked, unit }: RankBarsProps) {
       tools={
         <Choice
           label="Bars show"
-          options={WAYS}
+          options={ways}
           value={way}
-          to={(id) => ({ "ranks.bars": id === "share" ? null : id })}
+          to={(id) => ({ "ranks.bars": id === ways[0]?.[0] ? null : id })}
         />
       }
     >
