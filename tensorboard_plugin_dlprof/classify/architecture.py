@@ -50,9 +50,13 @@ AMD_LIBRARIES: Final = frozenset(
 """Libraries whose kernels run on AMD's GPUs alone."""
 
 
+AMD_WORDS = ("AMD", "Instinct", "Radeon")
+"""Parts of the names of AMD's GPUs."""
+
+
 def is_amd(device_name: str) -> bool:
     """Whether a GPU is one of AMD's, by its name."""
-    return any(word in device_name for word in ("AMD", "Instinct", "Radeon"))
+    return any(word in device_name for word in AMD_WORDS)
 
 
 HIP: Final = "HIP "

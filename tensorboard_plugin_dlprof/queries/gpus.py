@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tensorboard_plugin_dlprof.classify.architecture import AMD_WORDS
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
@@ -9,6 +10,8 @@ _WALL = (
     "(SELECT summary.wall_time FROM model_summary AS summary "
     "WHERE summary.aggr_id = used.aggr_id AND summary.domain_id = used.domain_id)"
 )
+
+_IS_AMD = " OR ".join(f"instr(gpu.gpu_name, '{word}')" for word in AMD_WORDS)
 
 GPUS = Table(
     name="gpus",
@@ -31,9 +34,9 @@ GPUS = Table(
                "device.cuda_ordinal", nullable=True, tier=2),
         Column("name", "Name", "text", "Name of the GPU.", "nullif(gpu.gpu_name, '')", nullable=True, searchable=True,
                tier=1),
-        Column("compute_capability", "Compute Capability", "text", "Version of the architecture.",
-               "CASE WHEN gpu.compute_capability_major > 0 THEN gpu.compute_capability_major || '.' || "
-               "gpu.compute_capability_minor END", nullable=True, tier=2),
+        Column("compute_capability", "Compute Capability", "text", "Version of the architecture of NVIDIA's GPUs.",
+               f"CASE WHEN gpu.compute_capability_major > 0 AND NOT ({_IS_AMD}) "
+               "THEN gpu.compute_capability_major || '.' || gpu.compute_capability_minor END", nullable=True, tier=2),
         Column("sm_count", "SMs", "integer", "Multiprocessors of the GPU.", "nullif(gpu.sm_count, 0)", nullable=True,
                tier=2),
         Column("memory_bytes", "Memory", "bytes", "Memory of the GPU.", "nullif(device.memory_bytes, 0)", nullable=True,
