@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from tensorboard_plugin_dlprof.queries import summary, system
 from tensorboard_plugin_dlprof.queries.graph_launch import graph_launch_fraction
-from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
 from tensorboard_plugin_dlprof.queries.page_answer import totals
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
@@ -19,6 +18,7 @@ from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
 from tensorboard_plugin_dlprof.reports.markup import duration, section, share
+from tensorboard_plugin_dlprof.reports.row_limits import COLOURS, LEAST_PIECE, LIMITS, limits_of_row
 from tensorboard_plugin_dlprof.units import column_unit, in_unit
 
 
@@ -57,8 +57,9 @@ def groups(
         + (answer.iteration_gain(diagnosis, summary.gpu_utilization(connection, scope)["fraction"]) if gains else "")
     )
     names = [_name(row, graph_share is not None) for row in rows]
-    bars = _bars(connection, rows, unit, where)
-    return _table(f"Where {where} time goes", note, "Group" if graph_share is None else "Kernel", names, bars, shown)
+    bars, legend = _bars(rows, unit, where, system.has_matrix_units(connection))
+    head = "Group" if graph_share is None else "Kernel"
+    return _table(f"Where {where} time goes", note, legend, head, names, bars, shown)
 
 
 def _columns(
@@ -99,31 +100,29 @@ def _use(row: Mapping[str, Any]) -> str:
     return "" if fraction is None else share(fraction)
 
 
-def _bars(connection: sqlite3.Connection, rows: list[dict[str, Any]], unit: str, where: str) -> list[str]:
-    """The times, split by what ran."""
+def _bars(rows: list[dict[str, Any]], unit: str, where: str, has_units: bool) -> tuple[list[str], str]:
+    """The times, split by what limits them as on the pages, and the legend of the colours."""
     time_ns = f"{where.lower()}_time_ns"
-    has_units = system.has_matrix_units(connection)
-    bars = []
+    bars, seen = [], set()
     for row in rows:
-        time, using = row[time_ns], row.get("using_tensor_cores")
-        fraction = row.get("tensor_core_fraction", None if using is None else float(using))
-        fraction = fraction if where == "GPU" else None
-        on_units = fraction or 0
-        otherwise = "unknown_kernel" if fraction is None and row.get("eligible_ops") != 0 else "other_kernel"
-        other = _OF_FAMILY.get(str(row["family"]), otherwise) if where == "GPU" else "cpu"
+        time, pieces = row[time_ns], limits_of_row(row, where, has_units)
         parts = [
-            Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
             Part(
-                time * (1 - on_units),
-                other,
-                f"Not on {unit}s" if has_units and other == "other_kernel" else duration(time),
-            ),
+                time * part,
+                COLOURS[limit],
+                f"{LIMITS[limit].format(unit=unit)}: {share(part)}, {duration(time * part)}",
+            )
+            for limit, part in pieces
         ]
         bars.append(charts.stacked_bar(f"{where} time of {row['name']}", parts, rows[0][time_ns]))
-    return bars
+        seen.update(limit for limit, part in pieces if part >= LEAST_PIECE)
+    named = [(COLOURS[limit], name.format(unit=unit), "") for limit, name in LIMITS.items() if limit in seen]
+    return bars, markup.keys(named) if where == "GPU" else ""
 
 
-def _table(title: str, note: str, head: str, names: list[str], bars: list[str], shown: dict[str, list[str]]) -> str:
+def _table(
+    title: str, note: str, legend: str, head: str, names: list[str], bars: list[str], shown: dict[str, list[str]]
+) -> str:
     # A phone has room for the time, and what of it could go.
     kinds = ["n" if re.match("Share|[CG]PU time|Could gain", head) else "'n more'" for head in shown]
     rows = "".join(
@@ -140,7 +139,7 @@ def _table(title: str, note: str, head: str, names: list[str], bars: list[str], 
     return section(
         title,
         note,
-        f"<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
+        f"{legend}<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
         f"<thead><tr><th scope=col>{head}</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
     )
 
@@ -172,6 +171,3 @@ def _called(name: str) -> str:
 
 
 _NO_OP = "unassociated_"
-
-_OF_FAMILY = {"collective": "communication", NO_KERNELS: "memory"}
-"""Family -> class of the colour of what is no computation."""

@@ -18,7 +18,7 @@ from scripts.samples.xplane_file import Plane, space
 from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_dlprof_database, import_source
 from tensorboard_plugin_dlprof.queries.graph_launch import graph_launch_fraction
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import collectives, kernel_time, performance, resource_breakdown
@@ -343,6 +343,17 @@ def test_groups_have_the_colours_of_the_dashboard(tmp_path: Path) -> None:
     (communication,) = (row for row in rows if "all_reduce" in row)
     assert set(re.findall(r'rect class="(\w+)"', communication)) == {"communication"}
     assert any('rect class="tensor_core"' in row for row in rows)
+
+
+def test_what_could_be_on_tensor_cores_has_the_colour_of_ops(tmp_path: Path) -> None:
+    """NVIDIA's profile in FP32: its convolutions are on none, in the colour that the legend names, as on Ops."""
+    database = tmp_path / "golden.dlprof_dldb.sqlite"
+    import_dlprof_database(golden("dlprof_dldb.sqlite"), database, lambda _what, _fraction: None)
+    part = page_of(database).partition("Where GPU time goes</h2>")[2].partition("</section>")[0]
+    convolution = next(row for row in part.split("<tr>") if "conv2d" in row and "forward" in row)
+    assert 'rect class="cpu"' in convolution
+    assert 'rect class="other_kernel"' not in part
+    assert 'class="cpu" width="10" height="10"/></svg>Not on Tensor Cores, but could be' in part
 
 
 def test_no_line_ends_between_a_number_and_its_unit() -> None:

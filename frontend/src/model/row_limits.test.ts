@@ -21,6 +21,9 @@ test("of what is not on matrix units, what could be is that of the server, and t
   expect(limitsOfRow({ ...row, tensor_core_fraction: 0, kept_off_ns: 0, bound: "compute" }, true)).toEqual([
     ["neither", 1],
   ]);
+  expect(limitsOfRow({ ...row, tensor_core_fraction: null, kept_off_ns: 400 }, true, false)).toEqual([
+    ["by_memory", 1],
+  ]);
 });
 
 test("copies and communication could not be on matrix units", () => {

@@ -42,7 +42,9 @@ export const limitOf = (limit: string): RowLimit => OF_LIMIT[limit] ?? "kept_off
 const numberIn = (cell: Cell | undefined): number => (typeof cell === "number" ? cell : 0);
 
 /** The shares of the time of a row: what is on matrix units, what could be, and the rest by what bounds most of the row. */
-export function limitsOfRow(row: Row, onGpu: boolean): (readonly [RowLimit, number])[] {
+export function limitsOfRow(row: Row, onGpu: boolean, hasUnits = true): (readonly [RowLimit, number])[] {
+  // Nothing could be on what the GPU does not have.
+  if (!hasUnits) return limitsOfRow({ ...row, tensor_core_fraction: 0, kept_off_ns: 0 }, onGpu);
   return piecesOf(row, onGpu)
     .flatMap(({ work, share }): (readonly [RowLimit, number])[] => {
       if (work !== "other_kernel") return [[work, share]];

@@ -4,6 +4,7 @@ import type { DashboardResponse, Diagnosis, Row, TableResponse } from "../../api
 import { Choice, chosenOf } from "../../components/choice";
 import { Icon } from "../../components/icon";
 import { IterationGain } from "../../components/iteration_gain";
+import { LimitLegend } from "../../components/limit_legend";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
@@ -17,14 +18,14 @@ import { columnUnit, readableAndExact } from "../../format/time";
 import { inUnit } from "../../format/unit";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_row";
-import { piecesOf } from "../../model/families";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery, type Query } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
 import { UNASSOCIATED, shortKernelName } from "../../model/kernel_name";
 import { runningOf, type Running } from "../../model/parts";
 import { knownForTip, PART, partlyRated } from "../../model/rated";
-import { colourOf, shortUnit } from "../../model/resources";
+import { shortUnit } from "../../model/resources";
+import { colourOfLimit, LEAST_PIECE, limitsOfRow } from "../../model/row_limits";
 import { placesApart } from "../../model/short_place";
 import { showingOp, type Changes } from "../../model/url_state";
 
@@ -156,6 +157,8 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
   const total = page.totals[time] ?? null;
   const shareOfRow = (row: Row): number | null => shareOf(numberOf(row, time), total);
   const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
+  const splitOf = (row: Row) => limitsOfRow(row, time === "gpu_time_ns", matrixUnit !== "");
+  const seen = rows.flatMap(splitOf).filter(([, share]) => share >= LEAST_PIECE);
   const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
   const core = shortUnit(matrixUnit);
   const perIteration = iterations > 1 ? <small class="muted per-iteration">per iteration</small> : null;
@@ -269,8 +272,8 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
                 <td class="share" data-tip={`${readableAndExact(ns)} of ${readableAndExact(total)}`}>
                   <span class="share-bar" aria-hidden="true">
                     <span style={{ width: `${((share ?? 0) / most) * 100}%` }}>
-                      {piecesOf(row, time === "gpu_time_ns").map(({ work, share: part }) => (
-                        <span key={work} style={{ width: `${part * 100}%`, background: colourOf(work) }} />
+                      {splitOf(row).map(([limit, part]) => (
+                        <span key={limit} style={{ width: `${part * 100}%`, background: colourOfLimit(limit) }} />
                       ))}
                     </span>
                   </span>
@@ -297,6 +300,9 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
           })}
         </tbody>
       </table>
+      {time === "gpu_time_ns" && (
+        <LimitLegend limits={new Set(seen.map(([limit]) => limit))} label="Colours of the shares" />
+      )}
       {has("gain_ns") && (
         <p class="muted note-below">
           {rows.some((row) => partlyRated(row) !== null) && `${PART} of the kernel time of which it is known. `}

@@ -5,6 +5,7 @@ import { fetchEfficiency, fetchTable } from "../../api/client";
 import type { Diagnosis, Row, TableResponse } from "../../api/types";
 import { StackedBar } from "../../components/charts/stacked_bar";
 import { FindingClause } from "../../components/finding_clause";
+import { LimitLegend } from "../../components/limit_legend";
 import { MissingWork } from "../../components/missing_work";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
@@ -17,15 +18,7 @@ import { useQuery, type Query } from "../../frame/use_query";
 import { beginningsApart, shortKernelName } from "../../model/kernel_name";
 import { endsApart } from "../../model/short_place";
 import { colourOf } from "../../model/resources";
-import {
-  colourOfLimit,
-  LEAST_PIECE,
-  limitOf,
-  limitsOfRow,
-  partsOf,
-  rowLimits,
-  type RowLimit,
-} from "../../model/row_limits";
+import { colourOfLimit, LEAST_PIECE, limitOf, limitsOfRow, partsOf, type RowLimit } from "../../model/row_limits";
 import type { BarSegment } from "../../model/step";
 import { findingOf, gainsOfKernels, type OpsFinding } from "../../model/waste";
 
@@ -219,15 +212,7 @@ export function Largest({ table, links, named, noun, selects, members, tools }: 
               label={`The largest ${noun} by ${measured} time`}
             />
           )}
-          <ul class="bar-legend" aria-label="Colours of the bar">
-            {rowLimits(scope.matrixUnit)
-              .filter(([kind]) => kinds.has(kind))
-              .map(([kind, words]) => (
-                <li key={kind}>
-                  <span class="swatch" style={{ background: colourOfLimit(kind) }} /> {words}
-                </li>
-              ))}
-          </ul>
+          <LimitLegend limits={kinds} label="Colours of the bar" />
         </div>
       </Panel>
     </>
