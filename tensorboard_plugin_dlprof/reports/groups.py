@@ -103,7 +103,8 @@ def _use(row: Mapping[str, Any]) -> str:
 def _bars(rows: list[dict[str, Any]], unit: str, where: str, has_units: bool) -> tuple[list[str], str]:
     """The times, split by what limits them as on the pages, and the legend of the colours."""
     time_ns = f"{where.lower()}_time_ns"
-    bars, seen = [], set()
+    bars: list[str] = []
+    seen: set[str] = set()
     for row in rows:
         time, pieces = row[time_ns], limits_of_row(row, where, has_units)
         parts = [
