@@ -247,7 +247,7 @@ def test_times_are_exact_on_hover(opened: Page, tensorboard: TensorBoard) -> Non
 
 def test_units_are_those_of_the_largest_row(page: Page, tensorboard: TensorBoard) -> None:
     """Means, least and most of calls are compared with each other, not with the sums beside them; a sum below the rows
-    may be of a larger unit, and says so. Where most rows would lose their digits the unit is the next smaller one."""
+    has the unit of its column. Where most rows would lose their digits the unit is the next smaller one."""
     page.goto(tensorboard.page(run="amp", view="ops") + "&p.dlprof.ops.by=kernel")
     kernels = page.get_by_role("grid", name="Kernels")
     for head in ("GPU Time (ms)", "Average (µs)", "Minimum (µs)", "Maximum (µs)"):

@@ -344,10 +344,7 @@ interface TotalsProps {
   units: ReadonlyMap<string, Unit>;
 }
 
-/** From here on a sum has a unit of its own: four digits are read as other than what headlines say of it. */
-const MOST_IN_UNIT = 999.5;
-
-/** The sums over all rows that pass, on this page or not, in the unit of the column above where that can be read. */
+/** The sums over all rows that pass, on this page or not, in the unit of the column above. */
 function Totals({ columns, data, units }: TotalsProps) {
   // What they are stands before the first of them, over all cells that are empty there.
   const first = columns.findIndex(({ key }) => key in data.totals);
@@ -396,7 +393,7 @@ function Total({ column, value, unit, rated }: TotalProps) {
       {PART}{" "}
     </span>
   );
-  if (value !== null && unit !== undefined && Math.abs(value) < MOST_IN_UNIT * unit.size)
+  if (value !== null && unit !== undefined)
     return (
       <span
         class="number"
