@@ -207,6 +207,18 @@ def test_wide_pieces_of_the_bar_of_ops_have_a_name(page: Page, tensorboard: Tens
         expect(piece.locator("text").first).to_have_text(re.compile(r"\w{4}"))
 
 
+def test_the_name_in_the_bar_of_ops_begins_where_its_group_begins(page: Page, tensorboard: TensorBoard) -> None:
+    """A name within one of the colours of a group would be read as the name of that part."""
+    page.goto(tensorboard.page(run="amp", view="ops"))
+    pieces = page.locator(".largest .stacked-bar a.segment", has=page.locator("svg + svg")).filter(has_text="conv2d")
+    expect(pieces.first).to_be_visible()
+    for piece in pieces.all():
+        group, name = piece.bounding_box(), piece.locator("text:not([aria-hidden=true])").first.bounding_box()
+        assert group is not None
+        assert name is not None
+        assert name["x"] - group["x"] < 10
+
+
 @pytest.mark.parametrize("real_run", ["megatron"], indirect=True)
 @pytest.mark.parametrize("view", ["ops", "efficiency", "modules", "iterations", "gpus"])
 def test_shares_of_what_was_recorded_are_told_as_such(

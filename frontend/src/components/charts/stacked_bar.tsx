@@ -74,16 +74,13 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   // A time alone would not say whose it is.
   const { label, short = "" } = segment;
   const parts = segment.parts ?? [[segment.colour, 1] as const];
-  // Across two colours no ink is read well: the text stands in the widest.
-  const widest = parts.reduce((most, [, part], at) => (part > (parts[most]?.[1] ?? 0) ? at : most), 0);
-  const own = (parts[widest]?.[1] ?? 1) * wide;
-  const beside = own < NARROW ? CLOSE : BESIDE;
-  const room = own - 2 * beside;
+  const beside = wide < NARROW ? CLOSE : BESIDE;
+  const room = wide - 2 * beside;
   const time = formatDuration(segment.ns);
   const below = height >= TWO_LINES;
   const names = below ? [label, short] : [`${label} ${time}`, label, short];
   const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
-  const lines = [name, ...(below && name !== "" && textWidth(time) <= room ? [time] : [])];
+  const lines = name === "" ? [] : [name, ...(below && textWidth(time) <= room ? [time] : [])];
   let share = 0;
   return (
     <>
@@ -93,19 +90,21 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
         return (
           <svg key={at} x={x + from} width={Math.max(share * wide - from, 0)} height={height}>
             <rect width="100%" height={height} fill={colour} />
-            {at === widest &&
-              name !== "" &&
-              lines.map((text, i) => (
+            {/* The text of the whole, of which each part shows what lies on it, in its own ink. */}
+            {lines.map((text, i) =>
+              from < beside + textWidth(text) ? (
                 <text
                   key={i}
                   class={textOn(colour)}
                   style={{ fill: segment.ink }}
-                  x={beside}
+                  x={beside - from}
                   y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
+                  aria-hidden={at > 0}
                 >
                   {text}
                 </text>
-              ))}
+              ) : null,
+            )}
           </svg>
         );
       })}
