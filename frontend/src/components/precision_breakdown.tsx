@@ -1,6 +1,7 @@
 /** Kernel time by precision and matrix unit: one bar, and its legend with every number. */
 import type { PrecisionTime } from "../api/types";
 import { formatDuration } from "../format/time";
+import { kernelTimeWith } from "../model/kernel_time";
 import { precisionSegments } from "../model/precisions";
 import { BarLegend, StackedBar } from "./charts/stacked_bar";
 
@@ -18,16 +19,17 @@ interface PrecisionBreakdownProps {
 
 export function PrecisionBreakdown({ times, matrixUnit, graphNs }: PrecisionBreakdownProps) {
   const segments = precisionSegments(times, matrixUnit, graphNs);
+  const timed = kernelTimeWith(graphNs);
   const total = segments.reduce((sum, { ns }) => sum + ns, 0);
   return (
     <div>
       <StackedBar
         segments={segments}
         whole_ns={total}
-        label={`Kernel time by precision, ${formatDuration(total)}`}
+        label={`${formatDuration(total)} ${timed}, by precision`}
         height={24}
       />
-      <BarLegend segments={segments} whole_ns={total} timed="kernel time" />
+      <BarLegend segments={segments} whole_ns={total} timed={timed} />
     </div>
   );
 }

@@ -18,6 +18,17 @@ export function kernelNs({ kernel_time: { total, memory } }: DashboardResponse):
 export const withGraphsNs = (data: DashboardResponse): number =>
   (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
 
+/** What kernel time is called with so much of CUDA graphs: that of recorded kernels alone has no other name. */
+export const kernelTimeWith = (graphNs: number): string => (graphNs > 0 ? "kernel and CUDA graph time" : "kernel time");
+
+/** What `withGraphsNs` is called. */
+export const kernelTimeName = ({ kernel_time: { graph } }: Pick<DashboardResponse, "kernel_time">): string =>
+  kernelTimeWith(graph.time_ns ?? 0);
+
+/** The same in the title of a panel. */
+export const kernelTimeTitle = (data: Pick<DashboardResponse, "kernel_time">): string =>
+  kernelTimeName(data).replace(/\b[a-z](?!nd)/g, (letter) => letter.toUpperCase());
+
 /** The total, then its parts: kernels that use the matrix unit, kernels for which that is unknown, memory, all others. */
 export function kernelClasses(data: DashboardResponse): KernelClass[] {
   const { kernel_time: time, matrix_unit: unit } = data;

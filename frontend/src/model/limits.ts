@@ -98,10 +98,15 @@ const rank = ({ key }: BarSegment): number => (key === "matrix_unit" ? 0 : LAST.
  * "Of the kernel time, 23.8 % is on Tensor Cores, 29.1 % is communication and 9.0 % could use Tensor Cores but does not (Layout)": the
  * largest segments, for where no more is known. Empty where all of it is the rest.
  */
-export function limitsSentence(segments: readonly BarSegment[], whole: number, unit: string): Phrase[] {
+export function limitsSentence(
+  segments: readonly BarSegment[],
+  whole: number,
+  unit: string,
+  timed = "kernel time",
+): Phrase[] {
   if (saysNothing(segments)) return [];
   const told = mostOf(segments, whole).sort((one, other) => rank(one) - rank(other) || other.ns - one.ns);
-  return partsSentence(told, whole, (segment) => predicateOf(segment, unit));
+  return partsSentence(told, whole, (segment) => predicateOf(segment, unit), timed);
 }
 
 /** The same by precision, "99.9 % is FP32, not on Tensor Cores", for where nothing else is known. Empty where that is not known either. */
@@ -123,10 +128,11 @@ function partsSentence(
   told: readonly BarSegment[],
   whole: number,
   predicate: (segment: BarSegment) => string,
+  timed = "kernel time",
 ): Phrase[] {
   if (told.length === 0) return [];
   return [
-    { text: "Of the kernel time, " },
+    { text: `Of the ${timed}, ` },
     ...told.flatMap((segment, i): Phrase[] => [
       { text: i === 0 ? "" : i === told.length - 1 ? " and " : ", " },
       { text: formatShare(shareOf(segment.ns, whole)), strong: true },

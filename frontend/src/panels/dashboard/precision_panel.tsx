@@ -8,7 +8,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { formatDuration, inTimeUnit, readableAndExact, unitOf } from "../../format/time";
 import { causeAbout, divided } from "../../model/causes";
-import { kernelNs } from "../../model/kernel_time";
+import { kernelNs, kernelTimeTitle } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 
 /** In which precisions the kernels computed, and how much of that is unknown; nothing where none is known. */
@@ -28,7 +28,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   if (times.length === 0 && unknown === "" && graphNs === 0) return null;
   return (
     <Panel
-      title="Kernel Time by Precision"
+      title={`${kernelTimeTitle(data)} by Precision`}
       about={ABOUT_PRECISIONS}
       class="span-all"
       tools={

@@ -12,7 +12,7 @@ import { useGroup, type SelectedGroup } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork, hasKernels, whyNoKernels } from "../../model/headline";
 import { splitPath } from "../../model/kernel_name";
-import { kernelNs, withGraphsNs } from "../../model/kernel_time";
+import { kernelNs, kernelTimeTitle, withGraphsNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 import { drawnDots, groupedDots, rowOfDot } from "../../model/roofline";
 import { EfficiencyBand } from "./efficiency_band";
@@ -68,7 +68,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const unit = data.matrix_unit;
   const unknown = unknownSentence(data.kernel_time, kernelNs(data), unit);
   const byPrecision = (
-    <Panel title="Kernel Time by Precision" summed about={ABOUT_PRECISIONS}>
+    <Panel title={`${kernelTimeTitle(data)} by Precision`} summed about={ABOUT_PRECISIONS}>
       <PrecisionBreakdown
         times={shown.precisions}
         matrixUnit={data.has_matrix_units ? unit : ""}

@@ -19,7 +19,7 @@ import { limitSegments, limitsSentence, precisionsSentence } from "../../model/l
 import { gainsInFewerBits, precisionLabel } from "../../model/precisions";
 import { devicesInUse } from "../../model/headline";
 import { formatPerIteration } from "../../format/time";
-import { kernelNs, withGraphsNs } from "../../model/kernel_time";
+import { kernelNs, kernelTimeName, withGraphsNs } from "../../model/kernel_time";
 
 /** Of the time of the iterations: from here on the sum of the times of kernels is visibly more. */
 const LEAST_OVERLAP = 1.005;
@@ -42,7 +42,7 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const instead =
     isUnknown(rates) || rates.mfu_fraction === null
       ? ([
-          limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole, data.matrix_unit),
+          limitsSentence(limitSegments(rates, whole, data.matrix_unit), whole, data.matrix_unit, kernelTimeName(data)),
           precisionsSentence(rates.precisions, whole, data.has_matrix_units ? data.matrix_unit : ""),
         ].find((sentence) => sentence.length > 0) ?? [])
       : [];
@@ -76,7 +76,7 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
             {peak !== "" && <span>{peak}</span>}
             {running !== null && running > LEAST_OVERLAP && (
               <span>
-                Kernels overlap: kernel time, their sum, is{" "}
+                Kernels overlap: {kernelTimeName(data)}, their sum, is{" "}
                 {formatPerIteration(whole / Math.max(gpus, 1), { iterations, summed: iterations })}
                 {gpus > 1 && " a GPU"}.
               </span>

@@ -21,7 +21,7 @@ import { boundsOfRow } from "../../model/bounds";
 import { COLLECTIVE } from "../../model/families";
 import { devicesInUse } from "../../model/headline";
 import { splitPath } from "../../model/kernel_name";
-import { withGraphsNs } from "../../model/kernel_time";
+import { kernelTimeName, withGraphsNs } from "../../model/kernel_time";
 import { gainsInFewerBits, precisionLabel } from "../../model/precisions";
 import { showingOp } from "../../model/url_state";
 
@@ -165,6 +165,7 @@ function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Efficienc
   const onUnits = data.kernel_time.tensor_core;
   const untold = (data.kernel_time.unknown.time_ns ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const all = withGraphsNs(data);
+  const timed = kernelTimeName(data);
   const used = onUnits.time_ns;
   const kernels = kernelsOfWall(data);
   const running = whileKernels(rates, kernels);
@@ -176,14 +177,14 @@ function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Efficienc
   return (
     <div class="op-rates">
       <Meter
-        label={`${data.matrix_unit} kernels, of kernel time${used !== null && untold > 0 ? ", at least" : ""}`}
+        label={`${data.matrix_unit} kernels, of ${timed}${used !== null && untold > 0 ? ", at least" : ""}`}
         ofUnits
         fraction={shareOf(used, all)}
         value={used === null ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))} launched`}
         tip={
           used === null
             ? undefined
-            : `${readableAndExact(shown(used))} of ${readableAndExact(shown(all))} kernel time, the sum over the kernels launched in ${summed === iterations ? "the iterations" : "an iteration, on average"}`
+            : `${readableAndExact(shown(used))} of ${readableAndExact(shown(all))} ${timed}, the sum over what was launched in ${summed === iterations ? "the iterations" : "an iteration, on average"}`
         }
       />
       <Meters
@@ -196,7 +197,7 @@ function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Efficienc
         compute={`Compute throughput${isLowerBound(rates) && running.rate !== null ? ", at least" : ""}`}
         tip="Of what the published peaks allow for this mix of work: of each op that of its precision, on matrix units if it uses them."
         coverage={{
-          ...coverageOf(rates.network, all),
+          ...coverageOf(rates.network, all, timed),
           compute:
             running.rate !== null
               ? kernels !== null && isPart(kernels)
@@ -287,13 +288,13 @@ function whereKnown(network: NetworkRates, all: number): NetworkRates {
 }
 
 /** Of which part of all kernel time the values are, where that is not all of it. */
-function coverageOf(network: NetworkRates, all: number): Coverage {
+function coverageOf(network: NetworkRates, all: number, timed: string): Coverage {
   const of = (known: number | null): string =>
     known === null || known > 0.995 * all
       ? ""
       : known < LEAST_KNOWN * all
-        ? `known for only ${formatShare(known / all)} of kernel time: not shown`
-        : `known for ${formatShare(known / all)} of kernel time`;
+        ? `known for only ${formatShare(known / all)} of ${timed}: not shown`
+        : `known for ${formatShare(known / all)} of ${timed}`;
   const achieved = of(network.achieved_known_ns);
   return {
     memory: of(network.memory_known_ns),
