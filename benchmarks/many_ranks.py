@@ -86,7 +86,11 @@ def _rank(rank: int, ranks: int, start: Int64s, end: Int64s, bounds: Int64s) -> 
     def parts(begin: Int64s, stop: Int64s) -> Parts:
         busy, waits = total(compute, begin, stop), total(exposed, begin, stop)
         shared, none = total(communication, begin, stop), np.zeros(len(begin), np.int64)
-        return Parts(begin, stop, busy, waits, none, stop - begin - busy - waits, none, none, shared)
+        idle = stop - begin - busy - waits
+        others = {name: none for name in Parts.__struct_fields__ if name.endswith("_ns")}
+        known = {"compute_ns": busy, "compute_tensor_ns": busy, "exposed_communication_ns": waits, "idle_ns": idle}
+        spans = {"start_ns": begin, "stop_ns": stop, "communication_ns": shared, "unrecorded_ns": idle}
+        return Parts(**{**others, **known, **spans})
 
     first, zero = np.full(count, bounds[0]), np.zeros(count, np.int64)
     elements = np.where(group == 0, 2_097_152, 16_777_216)
