@@ -189,6 +189,17 @@ def test_the_sentence_leads_with_what_is_exposed_where_that_is_more_than_idle(
     expect(page.locator(".timeline-head")).to_contain_text(re.compile("^" + re.escape(legend.inner_text()) + share))
 
 
+def test_the_sentence_names_what_is_exposed_where_idle_time_is_more(page: Page, tensorboard: TensorBoard) -> None:
+    """It may be half of the rest, as where one iteration ends and the next begins."""
+    opened(page, tensorboard, "ddp/rank0", timeline__from="57600000", timeline__to="59600000")
+    legend = page.locator(".timeline-legend li", has_text="Communication, exposed").locator(".number")
+    named = r"is idle .* of this window; {} \(\d\d\.\d %\) is exposed communication\.$"
+    expect(page.locator(".timeline-head")).to_contain_text(re.compile(named.format(re.escape(legend.inner_text()))))
+    opened(page, tensorboard, "ddp/rank0")
+    said = page.locator(".timeline-answer p")
+    expect(said).to_contain_text(re.compile(r"Longest part of a gap: [\d.]+ µs, before to\.$"))
+
+
 PERFETTO = """<script>
 addEventListener("message", ({data, source, origin}) => {
   if (data === "PING") source.postMessage("PONG", origin);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { DashboardResponse, DiagnosedDevice, Diagnosis } from "../api/types";
-import { exposedCommunication, leadingExposed, mainDevice, partKinds, runningOf, shownParts } from "./parts";
+import { exposedCommunication, exposedOf, mainDevice, partKinds, runningOf, shownParts } from "./parts";
 
 const device = (parts: Partial<DiagnosedDevice["parts"]>) => ({ parts, rows: [] }) as unknown as DiagnosedDevice;
 const mean = (devices: Record<string, DiagnosedDevice>) => ({ devices }) as unknown as Diagnosis["mean"];
@@ -36,16 +36,18 @@ describe("the GPU that the headline is about", () => {
   });
 });
 
-describe("what a sentence leads with in place of idle time", () => {
-  it("is what is exposed, where it takes more, and a tenth of the time or more", () => {
-    expect(leadingExposed({ communication: 70, copy: 4 }, 1, 100)).toEqual({ key: "communication", ns: 70 });
-    expect(leadingExposed({ communication: 4, copy: 20 }, 0, 100)).toEqual({ key: "copy", ns: 20 });
+describe("what a sentence names beside idle time", () => {
+  it("is what is exposed for a tenth of the time or more, however long the GPU is idle, the longest first", () => {
+    expect(exposedOf({ communication: 70, copy: 4 }, 100)).toEqual([{ key: "communication", ns: 70 }]);
+    expect(exposedOf({ communication: 12, copy: 20, blocked: 60 }, 100)).toEqual([
+      { key: "copy", ns: 20 },
+      { key: "communication", ns: 12 },
+    ]);
   });
 
-  it("is nothing where the GPU is idle for as long, or little is exposed", () => {
-    expect(leadingExposed({ communication: 40 }, 40, 100)).toBeNull();
-    expect(leadingExposed({ communication: 9 }, 1, 100)).toBeNull();
-    expect(leadingExposed({ compute_other: 99 }, 1, 100)).toBeNull();
+  it("is nothing where little is exposed", () => {
+    expect(exposedOf({ communication: 9 }, 100)).toEqual([]);
+    expect(exposedOf({ compute_other: 99 }, 100)).toEqual([]);
   });
 });
 

@@ -180,20 +180,18 @@ export function blamedPart(diagnosis: Pick<Diagnosis, "mean">): DiagnosedPart | 
   return most === undefined || most[1] < CRUMB * diagnosis.mean.wall_ns ? null : most[0];
 }
 
-/** Of a stretch of time that a sentence leads with what was exposed, that is at least this share. */
+/** Of a stretch of time a sentence names what was exposed that is at least this share. */
 export const LEADS = 0.1;
 
-/** What a sentence about a stretch of time leads with in place of its idle time: more than that, the GPU only communicated, or only copied. */
-export function leadingExposed(
+/** What a sentence about a stretch of time names beside its idle time: that the GPU only communicated, or only copied, the longest first. */
+export const exposedOf = (
   parts: Partial<Record<DiagnosedPart, number>>,
-  idle: number,
   wall: number,
-): { key: "communication" | "copy"; ns: number } | null {
-  const [most] = (["communication", "copy"] as const)
+): { key: "communication" | "copy"; ns: number }[] =>
+  (["communication", "copy"] as const)
     .map((key) => ({ key, ns: parts[key] ?? 0 }))
+    .filter(({ ns }) => ns >= LEADS * wall)
     .sort((a, b) => b.ns - a.ns);
-  return most !== undefined && most.ns > idle && most.ns >= LEADS * wall ? most : null;
-}
 
 /** How far sums of the diagnosis may be from DLProf's of the same time. */
 const SAME = 0.01;

@@ -7,7 +7,7 @@ import { exactDuration, formatDuration } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { ViewLink } from "../../components/view_link";
-import { leadingExposed, partKinds } from "../../model/parts";
+import { exposedOf, partKinds } from "../../model/parts";
 import { shortPath } from "../../model/short_place";
 import type { View } from "../../model/timeline_link";
 import type { Sums } from "./use_sums";
@@ -66,8 +66,9 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
     .filter(Boolean)
     .join(" and ");
   const wall = range.to - range.from;
-  const lead = leadingExposed(parts, idle, wall);
-  const shownCauses = lead !== null && idle < LEAST_CAUSED * wall ? [] : causes.slice(0, 2);
+  const exposed = exposedOf(parts, wall);
+  const leads = (exposed[0]?.ns ?? 0) > idle;
+  const shownCauses = leads && idle < LEAST_CAUSED * wall ? [] : causes.slice(0, 2);
   const whole = useScope();
   const found = useQuery(shownCauses.some(({ key }) => key === "queued") ? scopeKey(whole) : null, (signal) =>
     fetchFindings(whole, signal),
@@ -95,7 +96,17 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
   );
   const top = asked.loading ? null : asked.data;
   const where = dragged ? "of this selection" : placeOf(range);
+  const span = `the ${formatDuration(wall)} ${where}`;
   const who = device === null ? "The GPU" : `GPU ${device}`;
+  const named = exposed.map(({ key, ns }, at) => (
+    <>
+      {at > 0 && ", "}
+      <strong class="nowrap" data-tip={partKinds(unit).find((kind) => kind.key === key)?.about}>
+        {formatDuration(ns)} ({formatShare(ns / wall)})
+      </strong>
+      {at === 0 && `${leads ? ` of ${span}` : ""} ${key === "copy" ? "are" : "is"}`} {EXPOSED[key]}
+    </>
+  ));
   const row = top?.rows[0];
   const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
   const gaps = typeof row?.gaps === "number" ? row.gaps : null;
@@ -113,26 +124,20 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
       <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
         {sums !== null && (
           <>
-            {lead !== null && (
-              <>
-                <strong class="nowrap" data-tip={partKinds(unit).find(({ key }) => key === lead.key)?.about}>
-                  {formatDuration(lead.ns)} ({formatShare(lead.ns / wall)})
-                </strong>{" "}
-                of the {formatDuration(wall)} {where} {lead.key === "copy" ? "are" : "is"} {EXPOSED[lead.key]};{" "}
-              </>
-            )}
-            {lead === null ? who : who.replace(/^T/, "t")}{" "}
+            {leads && <>{named}; </>}
+            {leads ? who.replace(/^T/, "t") : who}{" "}
             {idle === 0 ? (
               "is never idle"
             ) : (
               <>
-                {mayRun ? `is between ${ran} for` : lead === null ? "is idle" : "is idle for"}{" "}
+                {mayRun ? `is between ${ran} for` : leads ? "is idle for" : "is idle"}{" "}
                 <strong class="nowrap">
                   {formatDuration(idle)} ({formatShare(idle / wall)})
                 </strong>
               </>
             )}
-            {lead === null && ` ${idle === 0 ? "in" : "of"} the ${formatDuration(wall)} ${where}`}.
+            {!leads && ` ${idle === 0 ? "in" : "of"} ${span}`}
+            {!leads && exposed.length > 0 && <>; {named}</>}.
           </>
         )}
       </h2>
@@ -164,8 +169,8 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
           {shownCauses.length > 0 && ". "}
           {idle > 0 && gaps !== null && !isAll && (
             <>
-              {gaps > 1 ? "Largest group of gaps" : "Longest cause of a gap"}: {formatDuration(total)}
-              {gaps > 1 && ` in ${formatCounted(gaps, "gap")}`}
+              {gaps > 1 ? "Largest group of gaps" : "Longest part of a gap"}: {formatDuration(total)}
+              {gaps > 1 ? ` in ${formatCounted(gaps, "gap")}` : before && ","}
               {before}.
             </>
           )}
