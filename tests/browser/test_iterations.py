@@ -80,12 +80,14 @@ def test_bars_and_badges(opened: Page, own: TensorBoard) -> None:
     opened.keyboard.press("Enter")
     expect(opened).to_have_url(re.compile(f"iters.row={answer['first']}"))
     expect(opened.get_by_text(f"Iteration {answer['first']} is outside")).to_be_visible()
+    opened.set_viewport_size({"width": 1920, "height": 800})
     box = chart.locator("svg").bounding_box()
     assert box is not None
-    # Right of the axis, and left of the word beside the line of the median; few stand beside each other.
-    pitch = min((box["width"] - 56 - 52) / answer["total"], 240)
-    middle = (answer["iter_stop"] + 0.5 - answer["first"]) * pitch
-    opened.mouse.click(box["x"] + 56 + middle, box["y"] + box["height"] - 80)
+    assert box["width"] > 1_800
+    # All of its column, right of the axis and left of the word beside the line of the median: few fill the width, too.
+    pitch = (box["width"] - 56 - 52) / answer["total"]
+    middle = (answer["iter_stop"] + 0.9 - answer["first"]) * pitch
+    opened.mouse.click(box["x"] + 56 + middle, box["y"] + 40)
     expect(opened.locator(".selected-iteration h2")).to_contain_text(f"Iteration {answer['iter_stop']}")
     expect(
         opened.get_by_role("grid", name=f"Kernels Launched in Iteration {answer['iter_stop']} by Name")

@@ -41,10 +41,8 @@ const RIGHT = 52;
 /** Room for what is said above long bars, in two lines. */
 const TOP = 34;
 const BOTTOM = 18;
-/** So high that the kernels of the selected iteration begin on the first screen: a wide one is higher. */
-const heightOf = (width: number): number => Math.min(Math.max(width / 8.5, 138), 212);
-/** Of few iterations, so that they are compared side by side and not across a wide page. */
-const MOST_PITCH = 240;
+const PLOT_HEIGHT = 160;
+const HEIGHT = TOP + PLOT_HEIGHT + BOTTOM;
 
 /** Above the highest bar, of which a frame and what is said of it would touch the ceiling. */
 const HEADROOM = 1.08;
@@ -52,8 +50,7 @@ const HEADROOM = 1.08;
 /** A press that moves less than this is a click. */
 const CLICK_PIXELS = 4;
 
-export const plotWidthOf = (width: number, iterations = Infinity): number =>
-  Math.max(Math.min(width - LEFT - RIGHT, iterations * MOST_PITCH), 60);
+export const plotWidthOf = (width: number): number => Math.max(width - LEFT - RIGHT, 60);
 
 interface BarsProps {
   data: Omit<IterationsResponse, "rows"> & { rows: Bar[] };
@@ -97,9 +94,7 @@ export function Bars(props: BarsProps) {
   const [active, setActive] = useState<number | null>(null);
   const [grabbed, setGrabbed] = useState<{ x: number; window: Window; moved: boolean } | null>(null);
   const plot = useRef<HTMLDivElement>(null);
-  const plotWidth = plotWidthOf(width, whole.to - whole.from);
-  const height = heightOf(width);
-  const plotHeight = height - TOP - BOTTOM;
+  const plotWidth = plotWidthOf(width);
   const { window } = zoom;
   const scaleX = plotWidth / (window.to - window.from);
   const placed = placedBars(data.rows.map(meanBar), window, plotWidth);
@@ -115,7 +110,7 @@ export function Bars(props: BarsProps) {
   const outside = pathsOf(
     placed.filter(({ row }) => !row.profiled),
     hidden,
-    plotHeight,
+    PLOT_HEIGHT,
     topNs,
   );
   const note = (row: Bar): string => [noteOf(row), overIn(odd.get(row.iteration), label)].filter(Boolean).join(". ");
@@ -206,19 +201,19 @@ export function Bars(props: BarsProps) {
         onPointerLeave={() => setActive(null)}
         onDblClick={() => zoom.show(whole)}
       >
-        <svg width={width} height={height}>
+        <svg width={width} height={HEIGHT}>
           <defs>
             <clipPath id="iterations-plot">
-              <rect x="0" y="0" width={plotWidth} height={plotHeight} />
+              <rect x="0" y="0" width={plotWidth} height={PLOT_HEIGHT} />
             </clipPath>
           </defs>
           <g transform={`translate(${LEFT} ${TOP})`}>
-            <DurationAxis marks={marks} unit={unit} topNs={topNs} plotWidth={plotWidth} plotHeight={plotHeight} />
+            <DurationAxis marks={marks} unit={unit} topNs={topNs} plotWidth={plotWidth} plotHeight={PLOT_HEIGHT} />
             <g clip-path="url(#iterations-plot)">
               {current !== undefined && (
-                <rect class="bar-highlight" x={current.x - 2} y="0" width={current.width + 4} height={plotHeight} />
+                <rect class="bar-highlight" x={current.x - 2} y="0" width={current.width + 4} height={PLOT_HEIGHT} />
               )}
-              {[...pathsOf(inside, hidden, plotHeight, topNs)].map(([key, path]) => (
+              {[...pathsOf(inside, hidden, PLOT_HEIGHT, topNs)].map(([key, path]) => (
                 <path key={key} d={path} fill={colourOfClass(key)} shape-rendering="crispEdges" />
               ))}
               <path d={[...outside.values()].join("")} fill="var(--panel)" shape-rendering="crispEdges" />
@@ -234,10 +229,10 @@ export function Bars(props: BarsProps) {
                   class="median-line"
                   x1={0}
                   x2={plotWidth}
-                  y1={plotHeight * (1 - median / topNs)}
-                  y2={plotHeight * (1 - median / topNs)}
+                  y1={PLOT_HEIGHT * (1 - median / topNs)}
+                  y2={PLOT_HEIGHT * (1 - median / topNs)}
                 />
-                <text class="axis-text" x={plotWidth + 4} y={plotHeight * (1 - median / topNs)}>
+                <text class="axis-text" x={plotWidth + 4} y={PLOT_HEIGHT * (1 - median / topNs)}>
                   median
                   <tspan x={plotWidth + 4} dy="12">
                     {formatDuration(median)}
@@ -250,13 +245,13 @@ export function Bars(props: BarsProps) {
                 class="bar-selected"
                 clip-path="url(#iterations-plot)"
                 x={chosen.x - 3}
-                y={plotHeight * (1 - Math.min(drawnNs(chosen.row, hidden) / topNs, 1)) - 3}
+                y={PLOT_HEIGHT * (1 - Math.min(drawnNs(chosen.row, hidden) / topNs, 1)) - 3}
                 width={chosen.width + 6}
-                height={plotHeight + 6}
+                height={PLOT_HEIGHT + 6}
               />
             )}
             <Captions
-              {...{ placed, hidden, odd, label, whyOutside, topNs, median, plotWidth, plotHeight }}
+              {...{ placed, hidden, odd, label, whyOutside, topNs, median, plotWidth }}
               grips={[
                 ...(start === null ? [] : [gripBox(xOf(start) - GRIP - EDGE)]),
                 ...(stop === null ? [] : [gripBox(xOf(stop + 1) + EDGE)]),
@@ -270,7 +265,7 @@ export function Bars(props: BarsProps) {
                   key={iteration}
                   class={single && bar === chosen ? "axis-text axis-selected" : "axis-text"}
                   x={single ? bar.x + bar.width / 2 : xOf(iteration)}
-                  y={plotHeight + 15}
+                  y={PLOT_HEIGHT + 15}
                   text-anchor="middle"
                 >
                   {formatCount(iteration)}
@@ -285,7 +280,7 @@ export function Bars(props: BarsProps) {
                 highest={stop ?? whole.to - 1}
                 x={xOf(start)}
                 plotWidth={plotWidth}
-                height={plotHeight}
+                height={PLOT_HEIGHT}
                 movable={movable}
                 valueAt={(clientX) => Math.round(iterationAt(clientX))}
                 onChange={(value) => onRange({ start: value })}
@@ -299,14 +294,18 @@ export function Bars(props: BarsProps) {
                 highest={whole.to - 1}
                 x={xOf(stop + 1)}
                 plotWidth={plotWidth}
-                height={plotHeight}
+                height={PLOT_HEIGHT}
                 movable={movable}
                 valueAt={(clientX) => Math.round(iterationAt(clientX)) - 1}
                 onChange={(value) => onRange({ stop: value })}
               />
             )}
           </g>
-          <text class="axis-title" transform={`translate(11 ${TOP + plotHeight / 2}) rotate(-90)`} text-anchor="middle">
+          <text
+            class="axis-title"
+            transform={`translate(11 ${TOP + PLOT_HEIGHT / 2}) rotate(-90)`}
+            text-anchor="middle"
+          >
             {data.binned ? `Mean duration (${unit.name})` : `Duration (${unit.name})`}
           </text>
         </svg>
@@ -334,7 +333,6 @@ interface CaptionsProps {
   /** Ns, whose line no caption crosses. */
   median: number;
   plotWidth: number;
-  plotHeight: number;
 }
 
 /** The grip of a boundary, with some room. */
@@ -353,19 +351,19 @@ const LEAST_CAPTIONED = 0.2;
  * Those that go on beyond the axis have a gap; how long these are where there is no median to compare with.
  */
 function Captions(props: CaptionsProps) {
-  const { placed, hidden, odd, label, whyOutside, grips, topNs, median, plotWidth, plotHeight } = props;
+  const { placed, hidden, odd, label, whyOutside, grips, topNs, median, plotWidth } = props;
   const bars = placed.map(({ row, x, width }) => {
     const over = odd.get(row.iteration)?.over_ns ?? 0;
     const cut = row.duration_ns > topNs;
     const size =
       over === 0 ? formatDuration(row.duration_ns) : `${over < 0 ? MINUS : "+"}${formatDuration(Math.abs(over))}`;
-    const top = cut ? 0 : plotHeight * (1 - Math.min(Math.max(drawnNs(row, hidden), median) / topNs, 1));
+    const top = cut ? 0 : PLOT_HEIGHT * (1 - Math.min(Math.max(drawnNs(row, hidden), median) / topNs, 1));
     const outside = row.profiled ? "" : whyOutside(row);
     const part = partIn(odd.get(row.iteration), label);
     // Where no part is most of the difference, that is what is known of it.
     const reason = part === "" && over !== 0 && row.parts !== null ? "several parts" : part;
     const lines = [[size, outside].filter(Boolean).join(", "), reason].filter(Boolean);
-    return { row, cut, over: Math.abs(over), lines, left: x, right: x + width, top, bottom: plotHeight };
+    return { row, cut, over: Math.abs(over), lines, left: x, right: x + width, top, bottom: PLOT_HEIGHT };
   });
   const wanted = bars
     .filter(({ over, cut }) => cut || over >= LEAST_CAPTIONED * topNs)
@@ -378,7 +376,7 @@ function Captions(props: CaptionsProps) {
           <path
             key={row.iteration}
             class="axis-break"
-            d={`M${left - 2} ${plotHeight * (1 - BROKEN_AT) + 5}L${right + 2} ${plotHeight * (1 - BROKEN_AT) - 5}`}
+            d={`M${left - 2} ${PLOT_HEIGHT * (1 - BROKEN_AT) + 5}L${right + 2} ${PLOT_HEIGHT * (1 - BROKEN_AT) - 5}`}
           />
         ))}
       {captions(wanted, [...grips, ...bars], plotWidth - BESIDE_GRIP, captionWidth).map((caption) =>
