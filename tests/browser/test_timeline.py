@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.serving import TensorBoard, viewing
+from tests.shared_data import shared_data
 
 
 def opened(page: Page, tensorboard: TensorBoard, run: str, **more: str) -> None:
@@ -198,6 +199,19 @@ def test_the_sentence_names_what_is_exposed_where_idle_time_is_more(page: Page, 
     opened(page, tensorboard, "ddp/rank0")
     said = page.locator(".timeline-answer p")
     expect(said).to_contain_text(re.compile(r"Longest part of a gap: [\d.]+ µs, before to\.$"))
+
+
+@pytest.mark.parametrize("real_run", ["xplane/mi300x_jax_attention"], indirect=True)
+def test_an_iteration_much_longer_than_the_typical_one_is_told_beside_it(
+    page: Page, real_run: str, tmp_path: Path
+) -> None:
+    """It takes most of the overview, and a click shows it; of itself, nothing more is said."""
+    (trace,) = (shared_data() / real_run).glob("*.xplane.pb")
+    with viewing(trace, tmp_path / "cache") as viewer:
+        page.goto(viewer.page(view="timeline"))
+        page.get_by_role("link", name=re.compile(r"^iteration 8 took 20\.9 ms$")).click()
+        expect(page.locator(".timeline-head")).to_contain_text("of the 20.9 ms of iteration 8")
+        expect(page.locator(".timeline-answer")).not_to_contain_text("typical")
 
 
 PERFETTO = """<script>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { IterationRow } from "./iterations";
-import { excesses, oddOne } from "./spread";
+import { excesses, longOne, oddOne } from "./spread";
 
 const row = (iteration: number, kernels: number, loader: number, profiled = true): IterationRow => ({
   ...{ iteration, stop_iteration: iteration, count: 1, start_ns: 0, duration_ns: kernels + loader, profiled },
@@ -30,5 +30,10 @@ describe("iterations unlike the others", () => {
     expect(oddOne([row(1, 50, 50), row(2, 50, 51)])).toBeNull();
     expect(oddOne([row(1, 90, 210, false), row(2, 50, 50), row(3, 50, 51)])).toBeNull();
     expect(oddOne([])).toBeNull();
+  });
+  it("have a longest one, if it is one that counts and much longer", () => {
+    expect(longOne([...rows, row(6, 60, 200)])).toBe(6);
+    expect(longOne([row(1, 70, 2), row(2, 94, 2), row(3, 94, 2), row(4, 95, 2)])).toBeNull();
+    expect(longOne([row(1, 90, 210, false), row(2, 50, 50), row(3, 50, 51)])).toBeNull();
   });
 });

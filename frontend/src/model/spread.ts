@@ -55,6 +55,15 @@ export function excesses(rows: readonly IterationRow[]): ReadonlyMap<number, Exc
   );
 }
 
+/** The number of the longest aggregated iteration, if it is much longer than the median; null where none is. */
+export function longOne(rows: readonly IterationRow[]): number | null {
+  const found = excesses(rows);
+  const [longest] = singles(rows)
+    .filter(({ iteration }) => (found.get(iteration)?.over_ns ?? 0) > 0)
+    .sort((a, b) => b.duration_ns - a.duration_ns);
+  return longest?.iteration ?? null;
+}
+
 /** Of the aggregated iterations the one that is least like the median; null where all are alike. */
 export function oddOne(rows: readonly IterationRow[]): ({ iteration: number } & Excess) | null {
   const found = excesses(rows);

@@ -1,7 +1,7 @@
 /** What the window says in one sentence, and its parts as a list and a legend. */
 import { fetchFindings, fetchTable } from "../../api/client";
-import type { DiagnosedPart } from "../../api/types";
-import { formatCounted, withinSentence } from "../../format/number";
+import type { DiagnosedPart, IterationWindow } from "../../api/types";
+import { formatCount, formatCounted, withinSentence } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -9,7 +9,7 @@ import { useQuery } from "../../frame/use_query";
 import { ViewLink } from "../../components/view_link";
 import { exposedOf, partKinds } from "../../model/parts";
 import { shortPath } from "../../model/short_place";
-import type { View } from "../../model/timeline_link";
+import { timelineLink, type View } from "../../model/timeline_link";
 import type { Sums } from "./use_sums";
 
 /** The sum of what is not work. */
@@ -47,6 +47,8 @@ interface HeadlineProps {
   unit: string;
   /** Where a window lies: `of iteration 5`. */
   placeOf: (range: View) => string;
+  /** Where the window is a typical iteration: the longest one, if it is much longer. */
+  longest: IterationWindow | undefined;
   /** The GPU, where there are several. */
   device: number | null;
   scope: { profile: string; aggregation: number | null; domain: string | null };
@@ -54,7 +56,7 @@ interface HeadlineProps {
 
 const NOTHING: Sums = { parts: {}, range: { from: 0, to: 1 }, dragged: false };
 
-export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) {
+export function Headline({ sums, unit, placeOf, longest, device, scope }: HeadlineProps) {
   const { parts, range, dragged } = sums ?? NOTHING;
   const all = idleOf(parts, unit);
   const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
@@ -172,6 +174,16 @@ export function Headline({ sums, unit, placeOf, device, scope }: HeadlineProps) 
               {gaps > 1 ? "Largest group of gaps" : "Longest part of a gap"}: {formatDuration(total)}
               {gaps > 1 ? ` in ${formatCounted(gaps, "gap")}` : before && ","}
               {before}.
+            </>
+          )}
+          {longest !== undefined && sums !== null && (
+            <>
+              {" "}
+              A typical iteration;{" "}
+              <ViewLink to={timelineLink({ from: longest.start, to: longest.stop })}>
+                iteration {formatCount(longest.iteration)} took {formatDuration(longest.stop - longest.start)}
+              </ViewLink>
+              .
             </>
           )}
         </span>

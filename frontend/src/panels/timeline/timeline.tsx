@@ -19,6 +19,7 @@ import { useQuery } from "../../frame/use_query";
 import type { Beside, DashboardResponse, IterationRow, TimelineItem, TimelineOverview } from "../../api/types";
 import { gapInWords } from "../../model/gap";
 import { whyNoKernels } from "../../model/headline";
+import { longOne } from "../../model/spread";
 import {
   anchorIn,
   around,
@@ -89,7 +90,7 @@ interface WindowProps {
   /** Why no GPU is shown, or how to record one. */
   why: string;
   /** The iterations that are aggregated, perhaps several in one. */
-  aggregated: readonly Pick<IterationRow, "iteration" | "stop_iteration">[];
+  aggregated: readonly IterationRow[];
   /** Called once the database has other tracks than these. */
   onReplaced: () => void;
 }
@@ -274,6 +275,8 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     });
   }, [row, rest, whole]);
   const here = iterationIn(list, rest);
+  const isTypical = isMarked && dragged === null && here !== null && here.iteration === typical?.iteration;
+  const long = useMemo(() => longOne(aggregated), [aggregated]);
   const told = toldOf(list, aggregated, isMarked, whole);
   // Unless one looks at what is outside.
   const mapped = useStable({ from: Math.min(told.from, view.from), to: Math.max(told.to, view.to) });
@@ -311,6 +314,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
           sums={sums}
           unit={matrixUnit}
           placeOf={placeOf}
+          longest={isTypical ? list.find(({ iteration }) => iteration === long) : undefined}
           device={devices.length > 1 ? device : null}
           scope={{ ...scope, profile }}
         />
