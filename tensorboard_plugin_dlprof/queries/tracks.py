@@ -61,7 +61,7 @@ class TrackRow(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """What is told of the track: ``stream 7``, ``ops``."""
         if self.kind == STREAM:
-            return f"stream {self.stream}" if self.stream >= 0 else "work"
+            return f"stream {self.stream}" if self.stream >= 0 else "stream unknown"
         if self.kind == RANGE:
             return f"ranges {self.level + 1}"
         return {OP: "ops", CALL: "API calls", "device": "GPU", "queue": "queue length"}.get(self.kind, self.kind)

@@ -262,6 +262,14 @@ describe("rows of what does nothing", () => {
     expect(shown.map(({ height }) => height)).toEqual([rows[0]?.height, 14]);
   });
 
+  it("are as high as a row for each lane of overlapping work", () => {
+    const streams = rowsOf([track(1, "stream", { device: 0 })], new Set());
+    const overlapping = { start: [0, 5, 20], duration: [10, 10, 10], class: [0, 0, 0] };
+    const loaded = { ...answer(150), from: 100, tracks: [{ id: 1, count: 3, items: overlapping }] };
+    const shown = foldedRows(streams, { from: 100, to: 200 }, loaded as unknown as TimelineWindow);
+    expect(shown.map(({ height }) => height)).toEqual([48]);
+  });
+
   it("stay where it does something, and until that is known", () => {
     expect(foldedRows(rows, { from: 100, to: 200 }, answer(150))).toEqual(rows);
     expect(foldedRows(rows, { from: 100, to: 200 }, null)).toEqual(rows);

@@ -275,11 +275,17 @@ export function mayShow({ track }: TrackRow, view: View, answer: TimelineWindow 
   );
 }
 
+/** Into how many lanes the items of a row were loaded that overlap, as work does whose stream is unknown. */
+function lanesIn({ track }: TrackRow, answer: TimelineWindow | null): number {
+  const data = answer?.tracks.find(({ id }) => id === track);
+  return data?.items === undefined || data.bins !== undefined ? 1 : lanesOf(data.items).lanes;
+}
+
 const OF_HOST: ReadonlySet<TrackRow["kind"]> = new Set(["range", "op", "call"]);
 
 /**
  * The rows without the levels of modules that have nothing in the window, with one in place of those of a thread of the host, where none
- * of these has anything, and with low ones for streams that have nothing.
+ * of these has anything, with low ones for streams that have nothing, and with one row's height for each lane of others.
  */
 export function foldedRows(rows: readonly TrackRow[], view: View, answer: TimelineWindow | null): readonly TrackRow[] {
   const ofHost = rows.filter(({ kind }) => OF_HOST.has(kind));
@@ -289,7 +295,8 @@ export function foldedRows(rows: readonly TrackRow[], view: View, answer: Timeli
   const told = new Set<number | undefined>();
   return rows.flatMap((row): TrackRow[] => {
     const { thread, label } = row;
-    if (row.kind === "stream" && !mayShow(row, view, answer)) return [{ ...row, height: HEIGHTS.group }];
+    if (row.kind === "stream")
+      return [{ ...row, height: mayShow(row, view, answer) ? HEIGHTS.stream * lanesIn(row, answer) : HEIGHTS.group }];
     if (!OF_HOST.has(row.kind)) return [row];
     if (busy.has(thread)) return shown.has(row) ? [row] : label !== "" ? [{ ...row, empty: true }] : [];
     if (told.has(thread)) return [];
