@@ -181,7 +181,10 @@ def _hosts(con: sqlite3.Connection, pieces: Pieces, words: dict[int, dict[str, s
 
 
 def _in_words(call: str, path: str) -> str:
-    return " in ".join(filter(None, (call, path)))
+    """The path alone as ops have it; within words, one of a single name is that name."""
+    if not call:
+        return path
+    return " in ".join(filter(None, (call, path[1:] if path.rfind("/") == 0 else path)))
 
 
 def largest_parts(of_gap: Int64s, pieces: Pieces) -> tuple[Int64s, Int64s]:

@@ -57,6 +57,10 @@ describe("placesApart", () => {
     expect(placesApart([mlp, attention], 20, letters).get(mlp)).toBe("…/MLP/Linear/");
     expect(placesApart([mlp, mlp], 16, letters).get(mlp)).toBe("…/Linear/");
   });
+  it("begins with what the text begins with", () => {
+    const texts = ["cudaMalloc in /Model/Layer[]/conv", "cudaFree in /Model/Layer[]/conv"];
+    expect([...placesApart(texts, 24, letters).values()]).toEqual(["cudaMalloc in /…/", "cudaFree in /…/"]);
+  });
   it("counts as alike what is so after the end of a name is cut, too", () => {
     const paths = ["/f/transpose/transpose input_transpose_fusion", "/f/kernel/transpose input_transpose_fusion"];
     expect([...placesApart(paths, 24, letters).values()]).toEqual(["…/transpose/", "…/kernel/"]);

@@ -88,7 +88,8 @@ export function placesApart(paths: readonly string[], room: number, widthOf: Wid
       // The name itself is cut by what draws it.
       if (part === undefined || at >= parts.length - 1) continue;
       const left = room - widthOf(splitPath(path).name);
-      const [before, behind] = [at === 0 ? "/" : "…/", at === parts.length - 2 ? "/" : "/…/"];
+      const start = path.startsWith("/") ? "/" : "";
+      const [before, behind] = [at === 0 ? start : "…/", at === parts.length - 2 ? "/" : "/…/"];
       const owned = `${before}${part}/${at === parts.length - 3 ? "" : "…/"}${parts[parts.length - 2] ?? ""}/`;
       const cut =
         widthOf(before + part + behind) <= left ? part : cutPart(part, left - widthOf(before + behind), widthOf);
