@@ -266,7 +266,7 @@ describe("rows of what does nothing", () => {
     const streams = rowsOf([track(1, "stream", { device: 0 })], new Set());
     const overlapping = { start: [0, 5, 20], duration: [10, 10, 10], class: [0, 0, 0] };
     const loaded = { ...answer(150), from: 100, tracks: [{ id: 1, count: 3, items: overlapping }] };
-    const shown = foldedRows(streams, { from: 100, to: 200 }, loaded as unknown as TimelineWindow);
+    const shown = foldedRows(streams, { from: 100, to: 200 }, loaded);
     expect(shown.map(({ height }) => height)).toEqual([48]);
   });
 
