@@ -12,6 +12,7 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
 from tensorboard_plugin_dlprof.diagnosis.headings import AT_MOST, NONE_YET
+from tensorboard_plugin_dlprof.diagnosis.headline import MISSING_WORK
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
@@ -68,7 +69,16 @@ def sentence(diagnosis: Diagnosis, unit: str, host: Sequence[tuple[str, str, int
         yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{bar}</section>"
         return
     wall = diagnosis["mean"]["wall_ns"]
-    parts = _shown(diagnosis["mean"]["devices"][device]["parts"], unit)
+    mean = diagnosis["mean"]["devices"][device]
+    parts = _shown(mean["parts"], unit)
+    # As on the Dashboard: the bar says of that time what the sentence does.
+    missing_ns = mean["queued"]["graph"] + mean["queued"]["unexplained"]
+    if 2 * missing_ns > mean["parts"]["queued"] and any(
+        finding["title"].startswith(MISSING_WORK) for finding in diagnosis["findings"]
+    ):
+        parts = [
+            (f"{name}, GPU work missing" if colour == "queued" else name, colour, ns) for name, colour, ns in parts
+        ]
     said = f"<p>{typeset(_said(diagnosis))}</p>" if diagnosis["typical"]["said"] else ""
     bar = _bar(parts, wall, "an iteration" if diagnosis["marked"] else "the recording")
     yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{said}{bar}</section>"

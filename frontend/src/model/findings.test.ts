@@ -100,12 +100,14 @@ describe("findings", () => {
     expect(rules([...notes, atStart])).toEqual(["marks", "limited"]);
   });
 
-  it("counts notes apart: what is told for information and gains nothing", () => {
+  it("counts notes apart: what gains nothing, or nobody knows what", () => {
     const gain = { low_ns: 1, high_ns: 2, share_low: 0.1, share_high: 0.2, how: null, cannot_tell: null };
-    const toWeigh = { severity: "info", gain } as const;
-    const [note, advice] = [{ severity: "info", gain: null } as const, { severity: "advice", gain: null } as const];
-    expect(countedFindings([advice, toWeigh, note])).toBe("2 changes, 1 note");
-    expect([[advice], [note, note], []].map(countedFindings)).toEqual(["1 change", "2 notes", ""]);
+    const untold = { ...gain, low_ns: null, high_ns: null, share_low: null, share_high: null };
+    const [change, note] = [{ gain }, { gain: null }];
+    const most = { gain: { ...untold, cannot_tell: "at most 3.12 ms, for which the GPU waits for launches." } };
+    const missing = { gain: { ...untold, cannot_tell: "what ran then was not recorded" } };
+    expect(countedFindings([change, most, missing, note])).toBe("2 changes, 2 notes");
+    expect([[change], [note, missing], []].map(countedFindings)).toEqual(["1 change", "2 notes", ""]);
   });
 
   it("says what all gain in the unit of the largest, whatever notes are about", () => {

@@ -137,13 +137,11 @@ export const isNote = ({ severity, gain }: Pick<DiagnosedFinding, "severity" | "
 export const isToWeigh = ({ severity, gain }: Pick<DiagnosedFinding, "severity" | "gain">): boolean =>
   severity === "info" && gain !== null;
 
-/** How many findings ask for a change, and how many are notes: `6 changes, 1 note`. */
-export function countedFindings(findings: readonly Pick<DiagnosedFinding, "severity" | "gain">[]): string {
-  const notes = findings.filter(isNote).length;
-  return [
-    findings.length > notes ? formatCounted(findings.length - notes, "change") : "",
-    notes > 0 ? formatCounted(notes, "note") : "",
-  ]
+/** How many findings gain something, if only at most, and how many others there are: `6 changes, 1 note`. */
+export function countedFindings(findings: readonly Pick<DiagnosedFinding, "gain">[]): string {
+  const changes = findings.filter(({ gain }) => gain?.high_ns != null || atMost(gain) !== "").length;
+  const notes = findings.length - changes;
+  return [changes > 0 ? formatCounted(changes, "change") : "", notes > 0 ? formatCounted(notes, "note") : ""]
     .filter(Boolean)
     .join(", ");
 }

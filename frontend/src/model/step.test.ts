@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import type { Diagnosis } from "../api/types";
 import { dashboard, iterationRow } from "../testing/builders";
-import { isWarmUp, splitRows, stepWithout } from "./step";
+import { isWarmUp, splitRows, stepOf, stepWithout } from "./step";
 
 const NONE = { tensor_core: 0, unknown_kernel: 0, other_kernel: 0, memory: 0, data_loader: 0, io: 0, cpu: 0, other: 0 };
 
@@ -47,4 +47,23 @@ it("splits bars by DLProf's classes under the names of parts, as the Dashboard d
   const split = splitRows(rows, { mean: { devices: {} } } as Diagnosis, dashboard());
   expect(split?.[0]?.parts).toMatchObject({ host_op: 96, unrecorded: 4, compute_tensor: null });
   expect(split?.[1]?.parts).toBeNull();
+});
+
+it("says of queued time that GPU work is missing from most of it, as the sentence does", () => {
+  const title = "GPU work is missing from this recording: in 53.4 ms of 62.6 ms (85.3 %) launched work was waiting.";
+  const queued = (unexplained: number, findings: object[]) => {
+    const device = {
+      parts: { compute_other: 1_000_000, queued: 53_600_000 },
+      queued: { turnaround: 53_600_000 - unexplained, dependency: 0, graph: 0, unexplained },
+      rows: [],
+    };
+    const mean = { wall_ns: 62_600_000, iterations: 1, selected: [0], devices: { 0: device } };
+    const diagnosis = { marked: true, mean, iterations: [], findings } as unknown as Diagnosis;
+    return stepOf(diagnosis, dashboard())?.segments.find(({ key }) => key === "queued");
+  };
+  const finding = { rule: "unrecorded_gpu_work", title, time_ns: 53_400_000, share: 0.853, part: null, evidence: [] };
+  expect(queued(53_400_000, [finding])).toMatchObject({ label: "Queued, GPU work missing", striped: true });
+  expect(queued(53_400_000, [finding])?.about).toMatch(/^53\.4 ms in which .*; 200 µs between kernels\.$/);
+  expect(queued(20_000_000, [finding])?.label).toBe("Queued");
+  expect(queued(53_400_000, [])?.label).toBe("Queued");
 });

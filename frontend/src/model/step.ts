@@ -1,7 +1,8 @@
 /** What the Dashboard's bar and chart of iterations show: a step by its parts, from the diagnosis or, without one, from DLProf's numbers. */
-import type { DashboardResponse, Diagnosis, DiagnosedPart, Resource } from "../api/types";
+import type { DashboardResponse, Diagnosis, DiagnosedDevice, DiagnosedPart, Resource } from "../api/types";
 import { withParts, type IterationRow, type PartsByIteration, type SplitRow } from "./iterations";
 import { formatDuration } from "../format/time";
+import { missingWork } from "./findings";
 import { longestLink } from "./moments";
 import { causesOf, mainDevice, shownParts } from "./parts";
 import type { Changes } from "./url_state";
@@ -16,6 +17,8 @@ export interface BarSegment {
   colour: string;
   /** Of the text on it, where its colour is not one of a class of time. */
   ink?: string;
+  /** Whether it is striped: what it is called is not known of all of it. */
+  striped?: boolean;
   /** Where it has several colours: each with its share, from the left. */
   parts?: readonly (readonly [colour: string, share: number])[];
   about: string;
@@ -96,6 +99,20 @@ export function comparedSegments(
 const momentOfPart = ({ findings }: Diagnosis, part: string): Changes | null =>
   longestLink(findings.filter((finding) => finding.part === part).flatMap(({ evidence }) => evidence));
 
+/** How queued time is told where most of it is what the sentence says that GPU work is missing from. */
+function asMissing(diagnosis: Diagnosis, { queued, parts }: DiagnosedDevice): Partial<BarSegment> {
+  const missing = queued.graph + queued.unexplained;
+  if (missingWork(diagnosis) === null || 2 * missing <= parts.queued) return {};
+  const rest = parts.queued - missing;
+  const between = rest > 0 ? `; ${formatDuration(rest)} between kernels` : "";
+  return {
+    label: "Queued, GPU work missing",
+    short: "Queued",
+    striped: true,
+    about: `${formatDuration(missing)} in which work had been launched and nothing is recorded as running: not known to be idle${between}.`,
+  };
+}
+
 /** By the diagnosis: of the GPU that computes least. Null where no GPU did any work. */
 export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | null {
   const main = mainDevice(diagnosis);
@@ -114,6 +131,7 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
       ...segment,
       about: [segment.about, ...causesOf(device, segment.key)].join("\n"),
       to: momentOfPart(diagnosis, segment.key) ?? segment.to,
+      ...(segment.key === "queued" ? asMissing(diagnosis, device) : {}),
     })),
     // Of very many, the diagnosis tells none.
     ...(diagnosis.iterations.length === 0

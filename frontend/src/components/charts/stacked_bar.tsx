@@ -52,6 +52,11 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
   return (
     <div class="stacked-bar" ref={measure}>
       <svg width={width} height={height} role="group" aria-label={label} {...row}>
+        {segments.some(({ striped }) => striped) && (
+          <pattern id="striped" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <rect class="stripes" width="2" height="6" />
+          </pattern>
+        )}
         {placed.map(({ segment, x, wide }) => {
           const drawn = <Piece segment={segment} x={x} wide={wide} height={height} />;
           const tip = `${segment.label}: ${formatShare(shareOf(segment.ns, whole))}\n${readableAndExact(segment.ns)} of ${readableAndExact(whole)}\n${segment.about}`;
@@ -90,6 +95,7 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
         return (
           <svg key={at} x={x + from} width={Math.max(share * wide - from, 0)} height={height}>
             <rect width="100%" height={height} fill={colour} />
+            {segment.striped === true && <rect width="100%" height={height} fill="url(#striped)" />}
             {/* The text of the whole, of which each part shows what lies on it, in its own ink. */}
             {lines.map((text, i) =>
               from < beside + textWidth(text) ? (
@@ -127,9 +133,9 @@ export function BarLegend({ segments, whole_ns: whole, timed = "" }: BarLegendPr
           Of {formatDuration(whole)} {timed}:
         </li>
       )}
-      {segments.map(({ key, label, ns, colour, about }) => (
+      {segments.map(({ key, label, ns, colour, about, striped }) => (
         <li key={key} data-tip={about}>
-          <span class="swatch" style={{ background: colour }} /> {label}{" "}
+          <span class={striped === true ? "swatch striped" : "swatch"} style={{ backgroundColor: colour }} /> {label}{" "}
           <span class="muted number">
             {timed !== "" && `${inTimeUnit(ns, unit)}, `}
             {formatShare(shareOf(ns, whole))}

@@ -38,6 +38,9 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
   const count = diagnosis === null ? said.length : findings.length;
   const unit = unitOfGains(findings);
   const first = diagnosis === null ? [] : firstOf(findings, SHOWN, blamedPart(diagnosis));
+  const told = first.flatMap(({ finding, others }) => [finding, ...others]);
+  // What gains nothing fills the places that are left: of a line each, two take less than one.
+  const notes = findings.filter((finding) => !told.includes(finding)).slice(0, 2 * (SHOWN - first.length));
   // The sentence above says that there is nothing to judge.
   if (count === 0 && !hasGpuWork(data)) return null;
   return (
@@ -48,7 +51,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
       tools={
         count > 0 && (
           <ViewLink class="more-button" to={{ view: "recommendations" }}>
-            All {diagnosis === null ? count : countedFindings(findings)} <Icon name="right" />
+            {diagnosis === null ? `All ${count}` : countedFindings(findings)} <Icon name="right" />
           </ViewLink>
         )
       }
@@ -76,6 +79,16 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
                 unit={unit}
               />
             ))}
+        {notes.map(({ rule, heading, title, action }) => (
+          <li key={rule + title} class="without-gain muted" data-tip={`${title}\n${action}`}>
+            <span>
+              <ViewLink class="note-title" to={{ view: "recommendations", "findings.open": rule }}>
+                {heading}
+              </ViewLink>
+              : <Sentence text={firstClause(title)} />
+            </span>
+          </li>
+        ))}
       </ol>
     </Panel>
   );

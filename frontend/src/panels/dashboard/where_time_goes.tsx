@@ -168,6 +168,9 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
   );
   const besides = Math.max(...rows.map((row) => textWidth(textOf(row, "direction"))));
   const room = width - (besides === 0 ? 0 : besides + GAP);
+  const needed = Math.max(
+    ...rows.map((row) => textWidth(textOf(row, source.name)) + textWidth(textOf(row, "direction")) + GAP),
+  );
   const places = placesApart(
     rows.map((row) => textOf(row, source.name)),
     room,
@@ -175,7 +178,7 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
   );
   return (
     <div class="top-scroll" role="region" aria-label="The ten largest groups">
-      <table class="plain-table top-groups">
+      <table class={`plain-table top-groups${needed <= SHORT ? " short-names" : ""}`}>
         <thead>
           <tr>
             <th scope="col">
@@ -316,5 +319,7 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
 /** What the column of names holds until it is measured, and the gap before the direction. */
 const NAMES_AT_FIRST = 400;
 const GAP = 10;
+/** Beside names that need no more there is room for longer bars. */
+const SHORT = 220;
 
 const percentOrDash = (share: number | null): string => (share === null ? "–" : formatShare(share));
