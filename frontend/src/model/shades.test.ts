@@ -28,8 +28,8 @@ const rowAt = (key: string): TreeRow => {
 it("colours a row by each question", () => {
   const all = colourings("Tensor Core", true, true);
   const of = (key: string) => Object.values(all).map((colouring) => colouring.of(rowAt(key)));
-  expect(of("/")).toEqual(["mid", "memory", "gainMid", "hostMid"]);
-  expect(of("/Net/Layer[0]~/")).toEqual(["high", "memory", "gainMid", "hostMid"]);
+  expect(of("/")).toEqual(["mid", "memory", "gainLow", "hostMid"]);
+  expect(of("/Net/Layer[0]~/")).toEqual(["high", "memory", "gainLow", "hostMid"]);
   expect(of("/Net/Head/")[0]).toBe("keptOff");
   expect(boundOf(rowAt("/"))).toBe("memory");
   expect(Object.keys(colourings("Tensor Core", false, false))).toEqual(["cores", "host"]);
@@ -95,10 +95,25 @@ it("the steps of a question differ in lightness, so that no colour vision is nee
   }
 });
 
+it("on a dark page every step is told from the panel", () => {
+  for (const { legend } of Object.values(colourings("Tensor Core", true, true)))
+    for (const [step] of legend)
+      expect(contrast(stepColours(step, "dark").fill, PANEL_BACKGROUND.dark), step).toBeGreaterThan(1.5);
+});
+
+it("gains that differ by a seventh of the kernel time have other colours", () => {
+  const stepOf = (share: number): Step | undefined => {
+    const gain_ns = nodes().kernel_time_ns.map((time) => time * share);
+    const [root] = new Rows(buildTree({ ...nodes(), gain_ns }, ""), { sort: "", fold: true, visible: null }).roots;
+    return root && colourings("Tensor Core", true, true).gain?.of(root);
+  };
+  expect([0.1, 0.25, 0.4, 0.55, 0.7].map(stepOf)).toEqual(["gainLeast", "gainLow", "gainMid", "gainHigh", "gainMost"]);
+});
+
 it("on a dark page what is well is no brighter than what could be better", () => {
   const brightness = (step: Step): number => contrast(stepColours(step, "dark").fill, PANEL_BACKGROUND.dark);
   expect(brightness("high")).toBeLessThan(brightness("keptOff"));
-  expect(brightness("gainLow")).toBeLessThan(brightness("gainHigh"));
+  expect(brightness("gainLeast")).toBeLessThan(brightness("gainMost"));
 });
 
 it("collectives that run on the CPU are communication, and other ops there what they could be", () => {

@@ -24,11 +24,11 @@ const ofClass = (name: ColourClass, onLight: string) =>
  * colour that it has on every page, and in the dark theme nothing that is well is brighter.
  */
 const STEPS = {
-  none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#47494f", "#ffffff"] },
+  none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#50535a", "#ffffff"] },
   keptOff: ofClass(KEPT_OFF, "#1f1f1f"),
   eligible: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#276430", "#ffffff"] },
-  mid: { light: ["#7cc68f", "#1f1f1f"], dark: ["#205a2c", "#ffffff"] },
-  high: { light: [COLOURS.tensor_core.light, "#ffffff"], dark: ["#3b8c49", "#111111"] },
+  mid: { light: ["#7cc68f", "#1f1f1f"], dark: ["#2b6d38", "#ffffff"] },
+  high: { light: [COLOURS.tensor_core.light, "#ffffff"], dark: ["#3d9049", "#111111"] },
   memory: ofClass("by_memory", "#ffffff"),
   compute: ofClass("other_kernel", "#1f1f1f"),
   latency: ofClass("cpu", "#1f1f1f"),
@@ -37,10 +37,12 @@ const STEPS = {
   less: { light: ["#b5cff5", "#1f1f1f"], dark: ["#2c4a78", "#ffffff"] },
   more: { light: ["#fbd3b0", "#1f1f1f"], dark: ["#6b3f16", "#ffffff"] },
   muchMore: { light: ["#b04c00", "#ffffff"], dark: ["#ffab66", "#111111"] },
-  gainLow: { light: ["#bcd3e6", "#1f1f1f"], dark: ["#36506a", "#ffffff"] },
-  gainMid: { light: ["#6d93b3", "#1f1f1f"], dark: ["#7d9db5", "#111111"] },
-  gainHigh: { light: [GAIN.low.light, "#ffffff"], dark: [GAIN.low.dark, "#111111"] },
-  hostLow: { light: ["#fde3c8", "#1f1f1f"], dark: ["#5e4125", "#ffffff"] },
+  gainLeast: { light: ["#c8dcec", "#1f1f1f"], dark: ["#3d5a78", "#ffffff"] },
+  gainLow: { light: ["#8fb1cd", "#1f1f1f"], dark: ["#587a9b", "#000000"] },
+  gainMid: { light: ["#658dae", "#111111"], dark: ["#84a5c1", "#111111"] },
+  gainHigh: { light: ["#466b8e", "#ffffff"], dark: ["#b4cbde", "#111111"] },
+  gainMost: { light: [GAIN.low.light, "#ffffff"], dark: ["#f2f7fb", "#111111"] },
+  hostLow: { light: ["#fde3c8", "#1f1f1f"], dark: ["#74512f", "#ffffff"] },
   hostMid: { light: ["#f09b4d", "#1f1f1f"], dark: ["#d98a40", "#111111"] },
   hostHigh: { light: ["#8f3b00", "#ffffff"], dark: ["#ffd3a6", "#111111"] },
 } as const satisfies Record<string, Record<keyof Colours, readonly [fill: string, text: string]>>;
@@ -81,6 +83,14 @@ const shareOfKernels = (row: TreeRow, ns: number): number | null =>
 
 /** Of the kernel time of a row that has some on matrix units. */
 export const coreStep = (share: number): Step => (share <= 0.5 ? "mid" : "high");
+
+/** Up to which share of its own kernel time a gain has which step. */
+const GAIN_STEPS: readonly (readonly [most: number, step: Step])[] = [
+  [0.15, "gainLeast"],
+  [0.3, "gainLow"],
+  [0.45, "gainMid"],
+  [0.6, "gainHigh"],
+];
 
 /** By what boxes can be coloured; what is not known of any op of this model is left out. */
 export function colourings(
@@ -125,18 +135,21 @@ export function colourings(
           },
           gain: {
             label: "Could gain",
-            about: "Kernel time less the time at the GPU's published rates, as a share of the kernel time",
+            about: "Kernel time less the time at the GPU's published rates, as a share of its own kernel time",
             legend: [
               ["none", "not known, or of less than half"],
-              ["gainLow", "under 25 %"],
-              ["gainMid", "to 60 %"],
-              ["gainHigh", "over 60 %"],
+              // Most of what real models spend is between a fifth and two thirds: steps of a third of it would show one colour.
+              ["gainLeast", "to 15 % of its own kernel time"],
+              ["gainLow", "to 30 %"],
+              ["gainMid", "to 45 %"],
+              ["gainHigh", "to 60 %"],
+              ["gainMost", "over 60 %"],
             ],
             of: (row) => {
               const isKnown = !row.unknown.has("gain_ns") && (ratedShare(row) ?? 0) >= LEAST_KNOWN;
               const share = !isKnown ? null : shareOfKernels(row, row.values.gain_ns);
               if (share === null || onlyCommunicates(row)) return "none";
-              return share < 0.25 ? "gainLow" : share <= 0.6 ? "gainMid" : "gainHigh";
+              return GAIN_STEPS.find(([most]) => share <= most)?.[1] ?? "gainMost";
             },
           },
         }
