@@ -3,7 +3,6 @@ import type { ComponentChildren } from "preact";
 import { ExternalLink } from "../components/external_link";
 import { Terms } from "../components/properties";
 import { ViewLink } from "../components/view_link";
-import { useOneStop } from "../components/walking";
 import { CONFIDENCE } from "../model/findings";
 import { CATEGORIES } from "../model/memory_categories";
 import { partKinds } from "../model/parts";
@@ -78,43 +77,80 @@ const VIEWS: readonly [view: string, page: string, chosen?: Changes][] = [
   ["Graphs", "modules", { "groups.as": "graph" }],
 ];
 
-const TERMS: readonly [string, string][] = [
+/** Terms, what they mean, and the pages where they stand first. */
+const TERMS: readonly [term: string, meaning: string, ...pages: string[]][] = [
   [
     "Aggregation",
     "The iterations whose numbers are added up: from a start to a stop iteration. Pages tell means of one of them; a click on what stands beside a title shows the sums instead.",
+    "dashboard",
+    "iterations",
   ],
   [
     "Iteration",
     "One training step: a profiler step, an NVTX range, a run of a compiled function, or one call of the key node.",
+    "dashboard",
+    "iterations",
   ],
   [
     "Re-aggregation",
     "Summing up another range of iterations, or iterations found in another way; the result becomes a new entry in the menu.",
+    "iterations",
   ],
   ["Domain", "An NVTX domain: libraries and your code may each mark ranges in one of their own."],
-  ["Key node", "The op that occurs once in every iteration and so separates one from the next."],
-  ["Op", "A node of the model: a call that the framework or your code marked, with the kernels it launched."],
+  ["Key node", "The op that occurs once in every iteration and so separates one from the next.", "iterations"],
+  [
+    "Op",
+    "A node of the model: a call that the framework or your code marked, with the kernels it launched.",
+    "modules",
+    "ops",
+    "efficiency",
+  ],
   [
     "no op:",
     "GPU work that no op is known to have launched, by kernel name (Modules: Not in any op); in DLProf's tables and exports unassociated_…",
+    "modules",
+    "ops",
   ],
-  ["Eligible", "An op that could use Tensor Cores (AMD: Matrix Cores), judging by its type and data types."],
-  ["Using", "At least one kernel of the op uses them."],
-  ["Forward, backward", "The pass of the network that an op belongs to; DLProf: fprop, bprop."],
-  ["GPU utilization", "Share of the wall clock time in which at least one kernel was running; overlaps count once."],
-  ["CPU overhead", "CPU time of a call without the time in calls of the CUDA API."],
-  ["GPU idle", "Time between the first and the last work of a call on the GPU in which none of it was running."],
+  [
+    "Eligible",
+    "An op that could use Tensor Cores (AMD: Matrix Cores), judging by its type and data types.",
+    "modules",
+    "ops",
+  ],
+  ["Using", "At least one kernel of the op uses them.", "modules", "ops"],
+  ["Forward, backward", "The pass of the network that an op belongs to; DLProf: fprop, bprop.", "ops"],
+  [
+    "GPU utilization",
+    "Share of the wall clock time in which at least one kernel was running; overlaps count once.",
+    "dashboard",
+    "gpus",
+  ],
+  ["CPU overhead", "CPU time of a call without the time in calls of the CUDA API.", "ops"],
+  ["GPU idle", "Time between the first and the last work of a call on the GPU in which none of it was running.", "ops"],
   [
     "Could gain",
     "How much less time it may take: of a recommendation an iteration, of an op its kernels, at the GPU's published rates.",
+    "recommendations",
+    "modules",
+    "ops",
+    "efficiency",
   ],
   [
     "Bound by",
     "What limits kernels: compute (the rate of the arithmetic), memory (its bandwidth), latency (too little work to use either).",
+    "modules",
+    "ops",
+    "efficiency",
   ],
-  ["Confidence", CONFIDENCE],
-  ["Hidden, exposed", "Communication or copies beside which kernels compute, and those beside which none does."],
-  ["GPU time of an op", "Time in which kernels, copies or memsets of the op were running."],
+  ["Confidence", CONFIDENCE, "recommendations"],
+  [
+    "Hidden, exposed",
+    "Communication or copies beside which kernels compute, and those beside which none does.",
+    "dashboard",
+    "gpus",
+    "timeline",
+  ],
+  ["GPU time of an op", "Time in which kernels, copies or memsets of the op were running.", "modules", "ops"],
 ];
 
 const KEYS: readonly [string, string][] = [
@@ -184,29 +220,6 @@ function Section({ part, open, children }: SectionProps) {
   );
 }
 
-/** Opens a section and brings it to the top. */
-function jump(part: string): void {
-  const section = document.getElementById(sectionId(part));
-  section?.setAttribute("open", "");
-  section?.scrollIntoView({ block: "start" });
-  section?.querySelector("summary")?.focus({ preventScroll: true });
-}
-
-function JumpList() {
-  const row = useOneStop<HTMLElement>();
-  return (
-    <nav class="help-jump" aria-label="Sections of this help" {...row}>
-      {Object.entries(HEADINGS)
-        .filter(([part]) => part !== "page")
-        .map(([part, heading]) => (
-          <button key={part} type="button" class="link-button" onClick={() => jump(part)}>
-            {heading}
-          </button>
-        ))}
-    </nav>
-  );
-}
-
 /** A page, as a link to it. */
 const ToPage = ({ id, chosen = {} }: { id: string; chosen?: Changes | undefined }) => (
   <ViewLink class="link-button" to={{ ...chosen, ...toPage(id) }}>
@@ -270,9 +283,9 @@ export function Help({ version }: { version: string }) {
   const { view = "dashboard" } = useUrl();
   const page = PAGES.find(({ id }) => id === view) ?? PAGES[0];
   const open = OF_PAGE[page?.id ?? ""];
+  const isHere = ([, , ...pages]: (typeof TERMS)[number]): boolean => pages.includes(page?.id ?? "");
   return (
     <div class="help">
-      <JumpList />
       <Section part="page" open="page">
         <p>
           <strong>{page?.label}:</strong> {ABOUT[page?.id ?? ""]}
@@ -280,6 +293,7 @@ export function Help({ version }: { version: string }) {
         {(USE[page?.id ?? ""] ?? []).map((line) => (
           <p key={line}>{line}</p>
         ))}
+        {TERMS.some(isHere) && <Terms rows={TERMS.filter(isHere).map(([term, meaning]) => [term, meaning])} />}
         <p>Tab goes from panel to panel, arrow keys walk in one, Enter opens; see Keyboard.</p>
       </Section>
       {open === "memory" ? <MemoryLegend open={open} /> : <TimeLegend open={open} />}
@@ -294,7 +308,7 @@ export function Help({ version }: { version: string }) {
         <Terms rows={VIEWS.map(([name, id, chosen]) => [name, <ToPage key={name} id={id} chosen={chosen} />])} />
       </Section>
       <Section part="terms" open={open}>
-        <Terms rows={TERMS} />
+        <Terms rows={TERMS.filter((each) => !isHere(each)).map(([term, meaning]) => [term, meaning])} />
       </Section>
       <Section part="keyboard" open={open}>
         <Terms rows={KEYS.map(([key, action]) => [<kbd key={key}>{key}</kbd>, action])} />

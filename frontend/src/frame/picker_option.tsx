@@ -5,7 +5,7 @@ import { Icon } from "../components/icon";
 import { formatMoment } from "../format/date";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { besideOther, formatLabel, gpuLabel, isUnreadable, rankLabel } from "../model/picker";
+import { besideOther, busyLabel, formatLabel, gpuLabel, isUnreadable, rankLabel } from "../model/picker";
 import { holdsNoGpuWork } from "../model/problems";
 
 const STATE_TEXT: Record<ProfileEntry["state"], string> = {
@@ -76,13 +76,10 @@ export function RunName({ name }: { name: string }) {
 }
 
 /** What is known of a profile, first what tells it from others: the end is cut where there is no room; `toTheSecond` when. */
-function facts({ headline, captured_at: captured, format, state }: ProfileEntry, toTheSecond = false): string[] {
+function facts(profile: ProfileEntry, toTheSecond = false): string[] {
+  const { headline, captured_at: captured, format, state } = profile;
   return [
-    headline?.computing_fraction != null
-      ? `computing ${formatShare(headline.computing_fraction)}`
-      : headline?.gpu_utilization_fraction != null
-        ? `kernels ran ${formatShare(headline.gpu_utilization_fraction)}`
-        : "",
+    busyLabel(profile),
     gpuLabel(headline?.gpu_names ?? []),
     captured === null ? "" : formatMoment(captured, toTheSecond),
     formatLabel(format),

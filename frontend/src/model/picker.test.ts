@@ -6,6 +6,7 @@ import { aggregationLabel, currentKey } from "./aggregation";
 import {
   allRuns,
   besideOther,
+  busyLabel,
   byJob,
   chooseProfile,
   entranceOf,
@@ -274,5 +275,32 @@ describe("which profiles are nearest to another", () => {
       "other/cnn/new",
     ]);
     expect(nearestFirst(others, undefined)).toEqual(others);
+  });
+});
+
+describe("how much the GPUs did", () => {
+  const profileOf = (computing: number | null, ran: number | null, format = "pytorch") =>
+    profileEntry({
+      state: "ready",
+      format,
+      headline: {
+        gpu_names: [],
+        wall_time_ns: 1,
+        iterations: 1,
+        average_iteration_ns: 1,
+        marked: true,
+        gpu_utilization_fraction: ran,
+        computing_fraction: computing,
+        tensor_core_time_fraction: null,
+      },
+    });
+  it.each([
+    ["computing 50.0 %", profileOf(0.5, 0.7)],
+    ["kernels ran 70.0 %", profileOf(null, 0.7)],
+    ["no GPU work recorded", profileOf(null, null)],
+    ["", profileOf(null, null, "pytorch_memory_snapshot")],
+    ["", one],
+  ])("%s", (said, profile) => {
+    expect(busyLabel(profile)).toBe(said);
   });
 });

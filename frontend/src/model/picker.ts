@@ -1,6 +1,8 @@
 /** Runs, ranks and captures: order, colours, names, search. */
 import type { NamedFile, OtherFile, ProfileEntry, ProfilesResponse } from "../api/types";
 import { formatCount } from "../format/number";
+import { formatShare } from "../format/share";
+import { isOfMemory } from "./same_time";
 
 /** TensorBoard's own palette for runs, light and dark theme. */
 const RUN_COLOURS = [
@@ -114,6 +116,14 @@ export function rankLabel(profile: Pick<ProfileEntry, "rank" | "world_size">): s
   return profile.world_size === null
     ? `rank ${profile.rank}`
     : `rank ${profile.rank} of ${formatCount(profile.world_size)}`;
+}
+
+/** How much the GPUs did, or that nothing of it was recorded; empty where that is not known, or not asked, as of memory. */
+export function busyLabel(profile: Pick<ProfileEntry, "headline" | "state" | "format">): string {
+  const { computing_fraction: computing = null, gpu_utilization_fraction: ran = null } = profile.headline ?? {};
+  if (computing !== null) return `computing ${formatShare(computing)}`;
+  if (ran !== null) return `kernels ran ${formatShare(ran)}`;
+  return profile.state === "ready" && profile.headline !== null && !isOfMemory(profile) ? "no GPU work recorded" : "";
 }
 
 /** `8 × NVIDIA H100 80GB HBM3`: equal names counted. */
