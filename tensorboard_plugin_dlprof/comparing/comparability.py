@@ -199,7 +199,9 @@ class OtherWork(NamedTuple):
     inputs: str
     """``inputs about 4 times as large``."""
     each: str
-    """``at least 70.3 % less kernel time for each input element``; empty where that is not known."""
+    """``at least 70.3 % less kernel time per input element``; empty where that is not known."""
+    covered: str
+    """Of which part of the kernel time that is, in a sentence; empty where it is of all, or not known."""
 
 
 def other_work(rows: Sequence[Row]) -> OtherWork | None:
@@ -211,16 +213,18 @@ def other_work(rows: Sequence[Row]) -> OtherWork | None:
     how, size = ("large", found.ratio) if found.ratio > 1 else ("small", 1 / found.ratio)
     where = "" if found.rows else " in ops that take most of the time"
     inputs = f"inputs {'at least' if found.is_least else 'about'} {many_times(size, 2)} as {how}{where}"
-    return OtherWork(inputs, _by_input(found, sum(row.b_ns for row in rows if row.b)))
+    each, b_ns = _by_input(found), sum(row.b_ns for row in found.rows)
+    whole_ns = sum(row.b_ns for row in rows if row.b)
+    covered = f"What is told per input element is of ops with {share(b_ns / whole_ns)} of B's kernel time."
+    return OtherWork(inputs, each, covered if each and b_ns < whole_ns else "")
 
 
 _LEAST_BY_INPUT = 0.05
 """The ratio of the inputs is not known better."""
 
 
-def _by_input(found: _Larger, whole_ns: int) -> str:
-    """How much kernel time B takes for as much input, and in which part of its ``whole_ns``, unless in all; empty where
-    that is not known."""
+def _by_input(found: _Larger) -> str:
+    """How much kernel time B takes for as much input; empty where that is not known."""
     a_ns, b_ns = sum(row.a_ns for row in found.rows), sum(row.b_ns for row in found.rows)
     if not a_ns or not b_ns:
         return ""
@@ -235,8 +239,7 @@ def _by_input(found: _Larger, whole_ns: int) -> str:
         how = f"no {'more' if found.ratio > 1 else 'less'}"
     else:
         how += "the same"
-    where = f" in ops with {share(b_ns / whole_ns)} of it" if b_ns < whole_ns else ""
-    return f"{how} kernel time for each input element{where}"
+    return f"{how} kernel time per input element"
 
 
 def _inputs_of_b(rows: Iterable[Row]) -> _Larger | None:

@@ -82,7 +82,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
     shifted = _are_means_shifted(comparison, estimate)
     if comparison.other_work:
         text = _with_other_work(comparison, comparison.other_work, estimate)
-        return Verdict(CANNOT_TELL, text, details, "", shifted)
+        return Verdict(CANNOT_TELL, text, details, comparison.other_work.covered, shifted)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):
         return Verdict(
             NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details, _means(comparison, estimate), shifted
@@ -183,8 +183,7 @@ def _undecided(comparison: Comparison) -> str:
             else "iterations of B take the same time"
         )
         kernels = _kernels_the_other_way(comparison)
-        # What is told stands before what cannot be.
-        return f"{kernels and f'{kernels[:1].upper()}{kernels[1:]}. '}Cannot tell: {same}."
+        return f"Cannot tell: {same}.{kernels and f' But {kernels}.'}"
     if not comparison.tells_times:
         return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
@@ -201,7 +200,9 @@ def _undecided(comparison: Comparison) -> str:
 def _few(comparison: Comparison) -> str:
     """Why that is not sure."""
     a, b = comparison.a, comparison.b
-    if (not a.ops and not b.ops) or comparison.other_work:
+    if comparison.other_work:
+        return comparison.other_work.covered
+    if not a.ops and not b.ops:
         return ""
     if comparison.per == "iteration":
         return _too_few(a.iterations, b.iterations, "iteration")

@@ -34,7 +34,7 @@ interface HeadProps {
 
 export function Head({ comparison: comparison, baseline, swap, withNotes }: HeadProps) {
   const { a, b } = comparison;
-  const { before, word, headline } = atWord(comparison);
+  const { word, headline } = atWord(comparison);
   const { profile } = useScope();
   const { profiles } = useContext(ProfilesContext);
   // Files of two runs often have the same name.
@@ -50,7 +50,6 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
     <>
       <header class="headline">
         <h2>
-          {before !== "" && <Headline text={before} />}
           <span class={`compare-word word-${comparison.verdict}`}>{word}</span>{" "}
           <LinkedHeadline text={withNames(headline, nameA, nameB)} named={comparison.named} />
         </h2>
@@ -134,11 +133,10 @@ const showing = ({ column, value }: NonNullable<CompareResponse["named"]>): Chan
   [`cgroups.where.${column}`]: `=${value}`,
 });
 
-/** The word of the verdict, what is told before it, and what it is of: `Kernels take half the time. ` is sure all the same. */
-function atWord({ headline, verdict }: CompareResponse): { before: string; word: string; headline: string } {
-  const [, before = "", word, rest] =
-    /^(.*?)\b(Cannot tell|Other work|No clear change|No change): (.*)$/s.exec(headline) ?? [];
-  return { before, word: word ?? WORDS[verdict], headline: capitalized(rest ?? headline) };
+/** The word of the verdict, and what it is of. */
+function atWord({ headline, verdict }: CompareResponse): { word: string; headline: string } {
+  const [, word, rest] = /^(Cannot tell|Other work|No clear change|No change): (.*)$/s.exec(headline) ?? [];
+  return { word: word ?? WORDS[verdict], headline: capitalized(rest ?? headline) };
 }
 
 interface SideProps {
