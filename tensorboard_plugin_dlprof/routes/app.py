@@ -247,7 +247,8 @@ class App:
         def with_baseline(cached: CachedComparison) -> Any:
             """A page of a profile's own table with the columns of a baseline."""
             with self._questions.connection(asked.profile) as borrowed:
-                return baseline_columns.with_baseline(table(borrowed, asked), asked, cached.comparison)
+                answer = table(borrowed, asked)
+                return baseline_columns.with_baseline(answer, asked, cached.comparison, borrowed.connection)
 
         if asked.table in TABLES:
             return self._questions.compare(request, asked, lambda cached: compared(cached, asked))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -15,7 +16,13 @@ from tensorboard_plugin_dlprof.comparing.tables import modules, times_of_ops, ty
 from tensorboard_plugin_dlprof.queries.launch_sizes import launch_sizes
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage, descriptions
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest, Per
+from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.table import Column
+from tensorboard_plugin_dlprof.queries.table_query import TableQuery
+from tensorboard_plugin_dlprof.queries.tables import table_of
+
+_MOST_ROWS = 5_000
+"""Tables with more rows are not read as a whole for each page."""
 
 _Known = Mapping[object, tuple[int | None, int | None]]
 """By the key of a row: times of A and B; None where they cannot be told apart from those of other rows."""
@@ -23,7 +30,7 @@ _Known = Mapping[object, tuple[int | None, int | None]]
 
 def _columns(measure: str, of_rows: str = "", *, label: str = "", has_own: bool = False) -> tuple[Column, ...]:
     """Those of a table; ``label`` stands before A and B; ``has_own``: a column of its own shows the time of this
-    profile."""
+    profile, be it with copies."""
     described = (
         ("a_ns", f"{label}A", f"{measure} of the baseline{of_rows}."),
         ("b_ns", f"{label}B", f"{measure} of this profile{of_rows}."),
@@ -46,11 +53,13 @@ def _columns(measure: str, of_rows: str = "", *, label: str = "", has_own: bool 
 
 _OF_ITERATIONS = _columns("Duration", has_own=True)
 _WITHOUT_COPIES = "without copies, which are a part of the iteration of their own"
-# The tables' own GPU time has the copies of ops: the heads say which time this is, and that of B stands beside A's.
-_OF_OPS = _columns("Kernel time", f", by unit of comparison, {_WITHOUT_COPIES}", label="Kernel Time ")
+# The tables' own GPU time has the copies of ops: the heads say which time this is.
+_OF_OPS = _columns("Kernel time", f", by unit of comparison, {_WITHOUT_COPIES}", label="Kernel Time ", has_own=True)
 _BESIDE_SUMS = tuple(
     msgspec.structs.replace(column, label=f"{column.label} per Iteration")
-    for column in _columns("Kernel time", f" in an iteration, on average, {_WITHOUT_COPIES}", label="Kernel Time ")
+    for column in _columns(
+        "Kernel time", f" in an iteration, on average, {_WITHOUT_COPIES}", label="Kernel Time ", has_own=True
+    )
 )
 
 
@@ -59,11 +68,15 @@ def _columns_of_ops(per_iteration: bool, per: Per) -> tuple[Column, ...]:
     return _BESIDE_SUMS if per_iteration and per != "iteration" else _OF_OPS
 
 
-def with_baseline(answer: TablePage, asked: PageRequest, comparison: Comparison) -> TablePage:
+def with_baseline(
+    answer: TablePage, asked: PageRequest, comparison: Comparison, connection: sqlite3.Connection
+) -> TablePage:
     """A page of a table of ``TABLES`` with the times of the baseline and of this profile, and the change.
 
-    Rows without counterpart have no change.
+    Rows without counterpart have no change; different programs have none at all, and are shown as without baseline.
     """
+    if not comparison.is_same_program:
+        return answer
     known = TABLES[asked.table](comparison)
     for row in answer["rows"]:
         a_ns, b_ns = known.get(row[answer["key"]], (None, None))
@@ -74,7 +87,49 @@ def with_baseline(answer: TablePage, asked: PageRequest, comparison: Comparison)
     # Beside the GPU time, behind what tells rows apart, such as their direction.
     shown = {column["key"]: place for place, column in enumerate(own) if not column["hidden"]}
     place = shown.get("gpu_time_ns", 1) if "direction" in shown else 1
-    return {**answer, "columns": [*own[:place], *columns, *own[place:]]}
+    return {
+        **answer,
+        "columns": [*own[:place], *columns, *own[place:]],
+        "totals": {**answer["totals"], **_totals(answer, asked, known, connection)},
+        "constant": [*answer["constant"], *_empty(answer, asked, known, connection)],
+    }
+
+
+def _totals(
+    answer: TablePage, asked: PageRequest, known: _Known, connection: sqlite3.Connection
+) -> dict[str, float | None]:
+    """The sums of A, B and the change over the rows that pass, where the table has sums; None where they are not known
+    of all rows with kernels."""
+    if not answer["totals"] or answer["filtered"] > _MOST_ROWS:
+        return {}
+    own = next(column["key"] for column in answer["columns"] if column["key"] in ("kernel_ns", "kernel_time_ns"))
+    times = [
+        known.get(key, (None, None))
+        for key, own_ns in _read(asked, (answer["key"], own), connection)
+        if own_ns or key in known
+    ]
+    sums = [
+        None if any(ns is None for ns in side) else sum(ns or 0 for ns in side) for side in zip(*times, strict=True)
+    ]
+    a_ns, b_ns = sums or (None, None)
+    return {"a_ns": a_ns, "b_ns": b_ns, "change_ns": None if a_ns is None or b_ns is None else b_ns - a_ns}
+
+
+def _empty(answer: TablePage, asked: PageRequest, known: _Known, connection: sqlite3.Connection) -> list[str]:
+    """The columns that are empty in every row, whatever search and filters leave out, as in ``constant_columns``."""
+    if not 1 < answer["total"] <= _MOST_ROWS:
+        return []
+    every = msgspec.structs.replace(asked, where={}, search="")
+    times = [known.get(key, (None, None)) for (key,) in _read(every, (answer["key"],), connection)]
+    empty = [key for key, side in zip(("a_ns", "b_ns"), zip(*times, strict=True), strict=True) if set(side) == {None}]
+    return [*empty, *(() if any(None not in pair for pair in times) else ("change_ns",))]
+
+
+def _read(asked: PageRequest, keys: Sequence[str], connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    """Columns of all rows that pass."""
+    table = table_of(connection, asked.table)
+    query = TableQuery(table, find_scope(connection, asked.aggregation, asked.domain), asked)
+    return connection.execute(query.ids(columns=[table.column(key) for key in keys]), query.values).fetchall()
 
 
 def add_launch_sizes(side: RowSide, connection: sqlite3.Connection) -> None:

@@ -61,8 +61,10 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
   const [focus, setFocus] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const { rows, isOpen } = tree;
-  const baseline = useBaseline();
-  const hasBaseline = baseline.data !== null;
+  // Changes between different programs tell nothing.
+  const { data } = useBaseline();
+  const baseline = data?.same_program === true ? data : null;
+  const hasBaseline = baseline !== null;
   // In another order than that of their time, and beside a baseline, those that take least may be what is looked for.
   const isRanked = ["-gpu_time_ns", "-cpu_time_ns", "-gpu_share", "-cpu_share"].includes(tree.sort);
   const hides = isRanked && tree.fold && tree.timeless?.shown !== true && compared === undefined && !hasBaseline;
@@ -75,14 +77,14 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
   }, [rows, isOpen, hides, tree.selected]);
   const shown = useMemo(() => rows.visible(isOpen, least), [rows, isOpen, least]);
   const head = useRef<HTMLTableRowElement>(null);
-  const changes = useMemo(() => (baseline.data === null ? null : changesOf(baseline.data)), [baseline.data]);
+  const changes = useMemo(() => (baseline === null ? null : changesOf(baseline)), [baseline]);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
   const own = columnsFor(matrixUnit, shortUnit(matrixUnit), {
     limited: tree.rows.roots.reduce((sum, row) => sum + limitedNs(row), 0) / Math.max(total("kernel_time_ns"), 1),
     onGpu,
     summed: summed > 1,
     rated: onGpu && isRated(tree.rows.tree),
-    change: baseline.data?.per ?? null,
+    change: baseline?.per ?? null,
   });
   const all = compared === undefined ? own : COMPARED;
   const totalled = (key: TreeColumn["key"]): Measure =>
