@@ -11,6 +11,7 @@ import {
   isInTotal,
   isNeutral,
   measureKinds,
+  NO_CHANGE,
   SUMMED,
   type MeasureKind,
 } from "../model/measures";
@@ -20,22 +21,25 @@ import { useBaseline } from "./use_baseline";
 
 export function BaselineStrip() {
   const { data, error } = useBaseline();
-  const { base } = useUrl();
+  const { base, view } = useUrl();
   const run = useContext(ProfilesContext).profiles.find(({ id }) => id === base)?.run ?? "";
   if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
   return (
     <section class={`baseline-strip ${isNeutral(data) ? "neutral" : ""}`} aria-label="Against the baseline">
       <span class="clip">
-        A: <strong>{run === "" || run === "." ? data.a.name : run}</strong> → B: this profile
+        A: <strong>{run === "" || run === "." ? data.a.name : run}</strong> → B
+        <span class="own-side">: this profile</span>
       </span>
       <span class="baseline-numbers">
         {data.same_program ? (
           measureKinds(data.matrix_unit)
             .filter(({ key }) => key !== "kernels")
+            // What the page is about comes first.
+            .sort((one, other) => Number(isLed(view, other)) - Number(isLed(view, one)))
             .map((kind) => (
               <Numbers
                 key={kind.key}
-                kind={data.inputs_differ || isInTotal(kind, data.per) ? { ...kind, isCost: false } : kind}
+                kind={data.inputs_differ || isInTotal(kind, data.per) ? { ...kind, better: null } : kind}
                 measure={data.measures[kind.key]}
               />
             ))
@@ -51,6 +55,8 @@ export function BaselineStrip() {
   );
 }
 
+const isLed = (view: string | undefined, { key }: MeasureKind): boolean => view === "memory" && key === "memory_peak";
+
 interface NumbersProps {
   kind: MeasureKind;
   measure: CompareMeasure | undefined;
@@ -59,6 +65,7 @@ interface NumbersProps {
 function Numbers({ kind, measure }: NumbersProps) {
   if (measure?.a == null || measure.b === null) return null;
   const change = changeOfMeasure(kind, measure.a, measure.b);
+  const text = change.size || change.share;
   // Bounds are of a ratio, and shares change in points.
   const interval = kind.format === formatShare ? null : measure.interval;
   return (
@@ -67,7 +74,7 @@ function Numbers({ kind, measure }: NumbersProps) {
         {kind.label}
       </span>{" "}
       {kind.format(measure.a)} → {kind.format(measure.b)}{" "}
-      <span class={colourOfChange(change, interval)}>{change.size || change.share}</span>
+      <span class={text === "" ? "muted" : colourOfChange(change, interval)}>{text || NO_CHANGE}</span>
     </span>
   );
 }

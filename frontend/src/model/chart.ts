@@ -51,6 +51,14 @@ export function ticks(largest: number, most = 5): number[] {
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
+/** About `most` round values between two others. */
+export function ticksBetween(low: number, high: number, most = 4): number[] {
+  const step = ticks(high - low, most)[1] ?? 1;
+  const first = Math.ceil(low / step - 1e-9);
+  const count = Math.floor(high / step + 1e-9) - first + 1;
+  return Array.from({ length: count }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
 /** Where a bar that goes on beyond its scale has its gap. */
 export const BROKEN_AT = 0.88;
 

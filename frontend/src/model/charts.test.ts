@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { iterationRow, PARTS } from "../testing/builders";
-import { apart, captions, cutAt, labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
+import { apart, captions, cutAt, labelStep, ringSegment, segments, tickLabel, ticks, ticksBetween } from "./chart";
 import {
   barLayout,
   barParts,
@@ -181,6 +181,12 @@ describe("bars of iterations", () => {
     expect(rowTitle(iterationRow({ iteration: 5 }))).toBe("Iteration 5");
     expect(rowTitle(iterationRow({ iteration: 12000, stop_iteration: 12099 }))).toBe("Iterations 12,000 to 12,099");
   });
+});
+
+it("finds round values between two others, where an axis does not begin at 0", () => {
+  expect(ticksBetween(41.3, 57.9)).toEqual([45, 50, 55]);
+  expect(ticksBetween(0, 1.07)).toEqual([0, 0.5, 1]);
+  expect(ticksBetween(3.371, 3.418).map(tickLabel)).toEqual(["3.38", "3.4"]);
 });
 
 it("groups the digits of ticks, and keeps those of small ones", () => {

@@ -8,7 +8,7 @@ const kindOf = (key: string) => {
   return kind;
 };
 
-test("only of what costs is less better, and shares change in points", () => {
+test("of what costs less is better, of throughput more, and shares change in points", () => {
   expect(changeOfMeasure(kindOf("iteration_time"), 80e6, 20e6)).toEqual({
     size: "▼ −60.0 ms",
     share: "−75.0 %",
@@ -22,8 +22,11 @@ test("only of what costs is less better, and shares change in points", () => {
   expect(changeOfMeasure(kindOf("samples_per_s"), 100, 150)).toEqual({
     size: "",
     share: "▲ +50.0 %",
-    direction: "same",
+    direction: "less",
   });
+  expect(changeOfMeasure(kindOf("tokens_per_s"), 150, 100).direction).toBe("more");
+  expect(changeOfMeasure(kindOf("tokens_per_s"), 1000, 1005).direction).toBe("same");
+  expect(changeOfMeasure(kindOf("kernels"), 10, 20).direction).toBe("same");
   expect(kindOf("tensor_core_share").label).toBe("of it on Matrix Cores");
 });
 

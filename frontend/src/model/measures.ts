@@ -10,16 +10,16 @@ export interface MeasureKind {
   key: string;
   label: string;
   format: (value: number) => string;
-  /** Whether less of it is better, so that its change has a colour. */
-  isCost: boolean;
+  /** What of it is better, so that its change has a colour; null where neither is. */
+  better: "less" | "more" | null;
 }
 
-const kind = (key: string, label: string, format: MeasureKind["format"], isCost = false): MeasureKind => ({
-  key,
-  label,
-  format,
-  isCost,
-});
+const kind = (
+  key: string,
+  label: string,
+  format: MeasureKind["format"],
+  better: MeasureKind["better"] = null,
+): MeasureKind => ({ key, label, format, better });
 
 /** What `Kernel time, summed` is: it may be longer than the iteration beside it. */
 export const SUMMED =
@@ -31,16 +31,19 @@ const kernelCount = (count: number): string =>
 
 /** In the order in which they are read; `unit` is `Tensor Core` or `Matrix Core`. */
 export const measureKinds = (unit: string): readonly MeasureKind[] => [
-  kind("iteration_time", "Iteration", formatDuration, true),
-  kind("kernel_time", "Kernel time, summed", formatDuration, true),
+  kind("iteration_time", "Iteration", formatDuration, "less"),
+  kind("kernel_time", "Kernel time, summed", formatDuration, "less"),
   kind("tensor_core_share", `of it on ${unit}s`, formatShare),
   kind("kernels", "Kernels", kernelCount),
-  kind("idle_time", "GPU idle", formatDuration, true),
+  kind("idle_time", "GPU idle", formatDuration, "less"),
   kind("gpu_utilization", "GPU utilization", formatShare),
-  kind("memory_peak", "Peak memory", formatBytes, true),
-  kind("samples_per_s", "Samples/s", significant),
-  kind("tokens_per_s", "Tokens/s", significant),
+  kind("memory_peak", "Peak memory", formatBytes, "less"),
+  kind("samples_per_s", "Samples/s", significant, "more"),
+  kind("tokens_per_s", "Tokens/s", significant, "more"),
 ];
+
+/** What a change is called that has no text, be both sides known. */
+export const NO_CHANGE = "no change";
 
 /** Less is how an allocator rounds, and neither better nor worse. */
 const LEAST_SEEN = 0.001;
@@ -50,12 +53,12 @@ export interface MeasuredChange {
   size: string;
   /** `−72.1 %`; of shares empty. */
   share: string;
-  /** How it is coloured; `same` where neither is better. */
+  /** How it is coloured: the better as less time is; `same` where neither is better. */
   direction: Direction;
 }
 
 /** The change of a measure in words; nothing where it would be none, or a side is unknown. */
-export function changeOfMeasure({ format, isCost }: MeasureKind, a: number | null, b: number | null): MeasuredChange {
+export function changeOfMeasure({ format, better }: MeasureKind, a: number | null, b: number | null): MeasuredChange {
   const none: MeasuredChange = { size: "", share: "", direction: "same" };
   if (a === null || b === null || a === b) return none;
   const change = b - a;
@@ -67,10 +70,11 @@ export function changeOfMeasure({ format, isCost }: MeasureKind, a: number | nul
   const fraction = a > 0 ? change / a : null;
   if (fraction !== null && Math.abs(fraction) < LEAST_SEEN && format !== formatDuration) return none;
   const share = signedShare(fraction);
-  if (format === significant || format === kernelCount) return { ...none, share: `${arrow} ${share}` };
+  const direction = better === null || isSmall(a, change) ? "same" : directionOf(better === "less" ? change : -change);
+  if (format === significant || format === kernelCount) return { ...none, share: `${arrow} ${share}`, direction };
   const size =
     format === formatDuration ? signedDuration(change) : `${change > 0 ? "+" : "−"}${format(Math.abs(change))}`;
-  return { size: `${arrow} ${size}`, share, direction: isCost && !isSmall(a, change) ? directionOf(change) : "same" };
+  return { size: `${arrow} ${size}`, share, direction };
 }
 
 /** How a change is coloured: one that may be none is neither better nor worse. */

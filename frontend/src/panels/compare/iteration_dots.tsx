@@ -3,7 +3,8 @@ import type { CompareMeasure, CompareResponse, CompareSamples } from "../../api/
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { formatCounted } from "../../format/number";
-import { formatDuration } from "../../format/time";
+import { axisUnit, formatDuration } from "../../format/time";
+import { tickLabel, ticksBetween } from "../../model/chart";
 import { axisFor, median } from "../../model/comparison";
 import { signedShare } from "../../model/change";
 import { AxisNote, heightOf } from "./waterfall";
@@ -67,15 +68,16 @@ function Dots({ height, sides, names }: DotsProps) {
   const [low, high] = axisFor(Math.min(...all), Math.max(...all));
   const y = (ns: number): number => PAD + ((high - ns) / Math.max(high - low, 1)) * (height - 2 * PAD);
   const half = (width - LEFT) / 2;
+  const unit = axisUnit(high);
   return (
     <div ref={measure}>
       {low > 0 && <AxisNote low={formatDuration(low)} />}
       <svg width={width} height={height + NAMES} role="img" aria-label={`Dots of ${all.length} iterations`}>
-        {[high, (high + low) / 2, low].map((ns) => (
-          <g key={ns}>
-            <line class="grid-line" x1={LEFT} x2={width} y1={y(ns)} y2={y(ns)} />
-            <text class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
-              {formatDuration(ns)}
+        {ticksBetween(low / unit.size, high / unit.size).map((mark) => (
+          <g key={mark}>
+            <line class="grid-line" x1={LEFT} x2={width} y1={y(mark * unit.size)} y2={y(mark * unit.size)} />
+            <text class="axis-text" x={LEFT - 8} y={y(mark * unit.size) + 4} text-anchor="end">
+              {tickLabel(mark)} {unit.name}
             </text>
           </g>
         ))}

@@ -10,6 +10,7 @@ import {
   colourOfChange,
   isInTotal,
   measureKinds,
+  NO_CHANGE,
   SUMMED,
   type MeasureKind,
 } from "../../model/measures";
@@ -29,17 +30,16 @@ const ABOUT = {
 } as const;
 
 export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
-  const { same_program: changes, matrix_unit: unit } = comparison;
+  const { same_program: changes } = comparison;
   const rows = changes ? rowsOf(comparison) : ownRows(comparison);
   const bounded = changes && rows.some(({ interval }) => interval !== null);
   return (
     <Panel
       title={changes ? "Key Numbers" : "Side by Side"}
       about={
-        (changes
+        changes
           ? `${ABOUT[comparison.per]}${bounded ? " The bounds, sure to 95 %, are those of the median ratio of all pairs of an iteration of B and one of A, or of recordings where there are several." : ""}`
-          : "Each number is of one side alone. Changes between different programs tell nothing, so none is shown.") +
-        ` The share of ${unit}s is of the kernel time.`
+          : "Each number is of one side alone. Changes between different programs tell nothing, so none is shown."
       }
     >
       <ul class="key-numbers" style={{ "--columns": Math.ceil(rows.length / Math.ceil(rows.length / MOST_COLUMNS)) }}>
@@ -68,7 +68,7 @@ function Tile({ row, changes }: { row: Row; changes: boolean }) {
       ))}
       {changes && (
         <span class={`number ${colourOfChange(change, row.interval)}`}>
-          {[change.size, change.share].filter(Boolean).join(", ") || (a === b ? "no change" : "")}
+          {[change.size, change.share].filter(Boolean).join(", ") || (a === null || b === null ? "" : NO_CHANGE)}
         </span>
       )}
       {bounds !== "" && (
@@ -81,19 +81,19 @@ function Tile({ row, changes }: { row: Row; changes: boolean }) {
 }
 
 /** Alone: elsewhere the share of matrix units follows the kernel time that it is of. */
-const labelOf = ({ label }: MeasureKind): string => capitalized(label.replace(/^of it /, ""));
+const labelOf = ({ label }: MeasureKind): string => capitalized(label.replace(/^of it (.*)/, "$1, of kernel time"));
 
 /** What is known of both sides. */
 function rowsOf(comparison: CompareResponse): Row[] {
   const { measures, matrix_unit: unit, per, of_medians: ofMedians, inputs_differ: neutral, a, b } = comparison;
   const rows = measureKinds(unit).flatMap((each): Row[] => {
-    const kind = neutral ? { ...each, isCost: false } : each;
+    const kind = neutral ? { ...each, better: null } : each;
     const measure = measures[kind.key];
     if (measure === undefined || (measure.a === null && measure.b === null)) return [];
     // Recordings of other amounts of work: less of it is not better.
     if (isInTotal(kind, per)) {
       if (!measure.a && !measure.b) return [];
-      return [{ ...measure, kind: { ...kind, isCost: false }, label: `${kind.label.replace(/, .*/, "")}, in total` }];
+      return [{ ...measure, kind: { ...kind, better: null }, label: `${kind.label.replace(/, .*/, "")}, in total` }];
     }
     // Bounds are of a ratio, and shares change in points.
     const interval = kind.format === formatShare ? null : measure.interval;
@@ -114,7 +114,7 @@ function rowsOf(comparison: CompareResponse): Row[] {
 
 /** Of a time that is neither better nor worse where it is less. */
 const timeRow = (label: string, a: number | null, b: number | null): Row => ({
-  kind: { key: "", label: "", format: formatDuration, isCost: false },
+  kind: { key: "", label: "", format: formatDuration, better: null },
   label,
   a,
   b,
