@@ -52,7 +52,8 @@ class Verdict(msgspec.Struct):
     """Kernel time, Tensor Cores, utilisation and memory before and after; before them, where nothing is sure, medians
     that say something else than the headline."""
     certainty: str = ""
-    """How sure that is, or why it is not; means, where they say something else than the headline."""
+    """How sure that is, or why it is not; of which part of the time; means, where they say something else than the
+    headline."""
     of_medians: bool = False
     """Whether the times in the headline are medians, else means."""
 
