@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{hn as e,la as t,qo as n}from"./frame-I6PLzgwb.js";function r({diagnosis:r,told:i=!1}){let a=r===null?null:e(r);if(a===null)return null;let o={view:`recommendations`,"findings.open":a.rule};return i?n(`span`,{children:[`Shares of GPU time are of `,n(t,{to:o,children:`what was recorded`}),`.`]}):n(`span`,{children:[n(t,{to:o,children:a.what}),` (`,a.when,`): shares of GPU time are of what was recorded.`]})}export{r as t};
