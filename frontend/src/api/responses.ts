@@ -264,11 +264,12 @@ export interface ComparedOp {
 }
 
 /**
- * What changed from a baseline A to a candidate B. `certainty`: how sure the headline is, or why it is not; may be
- * empty. `of_medians`: whether the times in the headline are medians, else means. `same_program`: false where the two
- * have few or no ops in common, so that changes tell little. `inputs_differ`: most of the matched time is in ops with
- * other shapes, so a change is one of work and speed, neither better nor worse. `matrix_unit`: the vendors' name,
- * `Tensor Core` or `Matrix Core`; `matrix unit` where that of A is not that of B.
+ * What changed from a baseline A to a candidate B. `certainty`: how sure the headline is, or why it is not, or of how
+ * much of the kernel time it is; may be empty. `of_medians`: whether the times in the headline are medians, else
+ * means. `same_program`: false where the two have few or no ops in common, so that changes tell little.
+ * `inputs_differ`: most of the matched time is in ops with other shapes, so a change is one of work and speed, neither
+ * better nor worse. `matrix_unit`: the vendors' name, `Tensor Core` or `Matrix Core`; `matrix unit` where that of A is
+ * not that of B.
  */
 export interface Comparison {
   schema_version: number;
