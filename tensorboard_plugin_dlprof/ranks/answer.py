@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.ranks.cells import Cells, fraction
 from tensorboard_plugin_dlprof.ranks.clocks import Clocks
 from tensorboard_plugin_dlprof.ranks.matching import Matches
 from tensorboard_plugin_dlprof.ranks.members import Job
-from tensorboard_plugin_dlprof.ranks.suspects import NOT_RECORDED, Suspect
+from tensorboard_plugin_dlprof.ranks.suspects import Suspect
 from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict
 from tensorboard_plugin_dlprof.units import short_duration
 
@@ -92,9 +92,7 @@ def answer_of(
             "host": verdict.host or None,
             "ratio": first.ratio if first is not None else None,
             "runners_up": [
-                msgspec.to_builtins(each)
-                for each in verdict.suspects[1:3]
-                if verdict.stage is None and not of_host and each.detail != NOT_RECORDED
+                msgspec.to_builtins(each) for each in verdict.suspects[1:3] if verdict.stage is None and not of_host
             ],
         },
         "missing": {"ranks": missing, "count": count},

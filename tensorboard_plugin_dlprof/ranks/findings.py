@@ -11,7 +11,6 @@ import numpy as np
 from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
-from tensorboard_plugin_dlprof.ranks.suspects import NOT_RECORDED
 from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, short_rank_name
 from tensorboard_plugin_dlprof.units import percentage
 
@@ -35,6 +34,7 @@ _ADVICE = {
     "more work": "Compare its shapes, sequence lengths and tokens with those of its peers, and distribute them evenly.",
     "the host launches late": "Look at what its host does before it launches: garbage collection, logging, other "
     "processes, a slower processor.",
+    "launched work waits": "See which other processes use its GPU (nvidia-smi), and record all of them.",
     "waits for the data loader": "Give its data loader more workers, prefetch, and look at its storage.",
     "copies take longer": "Look at what it copies that its peers do not, and at its link to the host.",
 }
@@ -81,8 +81,8 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
             return [_finding("imbalance", 2, "Imbalance moves between ranks", told, [], None, {})]
         return []
     first = verdict.suspects[0]
-    ranks = [each.rank for each in verdict.suspects if each.detail != NOT_RECORDED]
-    gain = first.cost_ns - (verdict.suspects[1].cost_ns if len(verdict.suspects) > 1 and verdict.stage is None else 0)
+    ranks = [each.rank for each in verdict.suspects]
+    gain = first.cost_ns - (verdict.suspects[1].cost_ns if len(ranks) > 1 and verdict.stage is None else 0)
     evidence = {"own_delay_ns": first.own_delay_ns, "share": first.share, "cause": first.cause, "ratio": first.ratio}
     severity = 3 if first.share >= 2 * thresholds.NAMED_FRACTION else 2
     if verdict.stage is not None:

@@ -93,13 +93,11 @@ def collective_rows(
 
 def _cause(share: Any) -> str:
     compute, copy, waiting, held, host, _ = share.tolist()
-    if 2 * held > 1:
-        return ""
     if compute >= thresholds.CAUSE_FRACTION:
         return "compute"
     if copy >= thresholds.CAUSE_FRACTION:
         return "copy"
-    idle = waiting + host
+    idle = waiting + held + host
     if idle >= thresholds.CAUSE_FRACTION:
         return "input" if waiting >= thresholds.CAUSE_FRACTION * idle else "host"
     return "mixed"

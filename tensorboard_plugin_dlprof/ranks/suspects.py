@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 CAUSES = ("compute", "host", "input", "copy", "link", "mixed")
 
-NOT_RECORDED = "launched work waits"
-"""Detail of who is late mostly while launched work waits and nothing recorded runs: what holds it up is not known, so
-that nobody is named for it."""
-
 
 class Suspect(msgspec.Struct, frozen=True):
     """A rank that costs time."""
@@ -75,11 +71,9 @@ def suspect_of(facts: Facts, place: int, own: Int64s, often: int) -> Suspect:
     excess = (more * (delays.fresh_ns[rows] / np.maximum(more.sum(1), 1))[:, None]).sum(0)
     parts = dict(zip(PARTS, excess.tolist(), strict=True))
     total = max(sum(parts.values()) - parts["communication_ns"], 1)
-    idle = parts["input_ns"] + parts["host_ns"]
+    idle = parts["input_ns"] + parts["held_ns"] + parts["host_ns"]
     ratio, detail = None, ""
-    if 2 * parts["held_ns"] > total:
-        cause, detail = "host", NOT_RECORDED
-    elif parts["compute_ns"] >= thresholds.CAUSE_FRACTION * total:
+    if parts["compute_ns"] >= thresholds.CAUSE_FRACTION * total:
         cause = "compute"
         detail, ratio = _of_kernels(delays, rows)
     elif parts["copy_ns"] >= thresholds.CAUSE_FRACTION * total:
@@ -88,6 +82,8 @@ def suspect_of(facts: Facts, place: int, own: Int64s, often: int) -> Suspect:
         cause, detail = "host", "the host launches late"
         if parts["input_ns"] >= thresholds.CAUSE_FRACTION * idle:
             cause, detail = "input", "waits for the data loader"
+        elif parts["held_ns"] >= thresholds.CAUSE_FRACTION * idle:
+            detail = "launched work waits"
     else:
         cause = "mixed"
     cost, share = int(_costs(facts, own)[place]), mean / facts.median_iteration_ns

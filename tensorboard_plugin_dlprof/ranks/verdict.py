@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.ranks.members import Job
 from tensorboard_plugin_dlprof.ranks.noise import Comparisons, noise_explains, noise_of_stages
 from tensorboard_plugin_dlprof.ranks.own_delay import Delays
 from tensorboard_plugin_dlprof.ranks.parallelism import Dimension
-from tensorboard_plugin_dlprof.ranks.suspects import NOT_RECORDED, Suspect, per_iteration, suspect_of
+from tensorboard_plugin_dlprof.ranks.suspects import Suspect, per_iteration, suspect_of
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 _HIDDEN = 1.05
@@ -185,12 +185,7 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
     sentence = _sentence(facts, lasting[0])
     first = lasting[0]
-    is_known = first.detail != NOT_RECORDED
-    if (
-        is_known
-        and not (facts.is_of_iterations or facts.is_from_start)
-        and first.own_delay_ns > _HIDDEN * first.cost_ns
-    ):
+    if not (facts.is_of_iterations or facts.is_from_start) and first.own_delay_ns > _HIDDEN * first.cost_ns:
         sentence += (
             f" Its own delay, counted at each collective, is {short_duration(first.own_delay_ns)}"
             f"{' an iteration' if facts.iterations > 1 else ''}: where the others compute while they wait, it costs "
@@ -208,7 +203,7 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
             " This counts what it did from the start of the first iteration to its first operation, which the own "
             "delays of single operations leave out."
         )
-    return Verdict(sentence, lasting if is_known else [])
+    return Verdict(sentence, lasting)
 
 
 def _before_the_first(facts: Facts, suspect: Suspect) -> str:
@@ -256,9 +251,6 @@ def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
     if any(noise_explains(comparisons, place, places) for place in places):
         return None
     suspects = [suspect_of(whole, place, cells, int(often[place])) for place in places]
-    if any(each.detail == NOT_RECORDED for each in suspects):
-        own = float(np.mean([each.own_delay_ns for each in suspects]))
-        return Verdict(_cannot_tell(facts, f"host {host}", own, "some"), [])
     causes = {each.cause for each in suspects}
     details = {each.detail for each in suspects}
     cause = causes.pop() if len(causes) == 1 else "mixed"
@@ -306,25 +298,16 @@ _REASONS = {
 
 
 def _sentence(facts: Facts, suspect: Suspect) -> str:
-    if suspect.detail == NOT_RECORDED:
-        name = rank_name(facts.job, suspect.rank)
-        return _cannot_tell(facts, f"{name[:1].lower()}{name[1:]}", suspect.own_delay_ns, "most")
     reason = _REASONS[suspect.cause]
     if suspect.detail == "slow GPU" and suspect.ratio:
         reason = f"its kernels run {suspect.ratio:.2g} times as long as the same kernels of its peers"
+    elif suspect.detail == "launched work waits":
+        reason = "work that its host has launched waits, though nothing that was recorded runs on its GPU"
     elif suspect.detail == "more work":
         reason = "it runs more or larger kernels than its peers"
     return (
         f"{rank_name(facts.job, suspect.rank)} costs about {short_duration(suspect.cost_ns)} of {_iteration(facts)} "
         f"({percentage(suspect.cost_ns / facts.median_iteration_ns)}): {reason}."
-    )
-
-
-def _cannot_tell(facts: Facts, who: str, own_ns: float, how_much: str) -> str:
-    return (
-        f"Stragglers cannot be judged: nothing recorded tells why {who} is late. Its own delay is "
-        f"{short_duration(own_ns)} of {_iteration(facts)} ({percentage(own_ns / facts.median_iteration_ns)}), and in "
-        f"{how_much} of it launched work was waiting and nothing is recorded as running."
     )
 
 

@@ -42,24 +42,6 @@ def test_what_another_rank_waits_beyond_an_own_delay_is_told(tmp_path: Path) -> 
     )
 
 
-def test_nobody_is_named_for_time_in_which_gpu_work_is_missing(tmp_path: Path) -> None:
-    """Of rank 0's recording 53.4 of 62.6 ms lack GPU work, in which most of its delay lies."""
-    sources = sorted(shared_data().glob("torch/v100_megatron_tp2_rank*/*.json"))
-    if not sources:
-        pytest.skip("the recorded job is not at hand")
-    import_into(tmp_path, sources)
-    made = made_in(tmp_path)
-    verdict = answer(made)["verdict"]
-    assert verdict["sentence"].startswith(
-        "Stragglers cannot be judged: nothing recorded tells why rank 0 (host 9c44bd29b3f0, GPU 0) is late. Its own "
-        "delay is 26.6 ms of the 60.7 ms recorded (43.8 %), and in most of it launched work was waiting and nothing is "
-        "recorded as running. Another rank waits"
-    )
-    assert [verdict[key] for key in ("rank", "cause", "detail", "cost_ns", "runners_up")] == [*(None,) * 4, []]
-    assert rows(made, "SELECT * FROM job_findings") == []
-    assert rows(made, "SELECT * FROM job_collectives WHERE cause = 'host'") == []
-
-
 @pytest.mark.parametrize("cause", ["compute", "host", "input"])
 def test_one_iteration_is_judged_from_its_start(cause: str, tmp_path: Path) -> None:
     """Nothing precedes its first operation but its start, which is enough where other ranks show what is noise."""
@@ -176,7 +158,7 @@ def test_the_same_kernels_that_take_longer_are_told_from_more_work(tmp_path: Pat
 
 
 def test_launched_work_that_waits_is_no_late_host(tmp_path: Path) -> None:
-    """A GPU that others use, too, begins late what was launched in time; nobody is named for it."""
+    """A GPU that others use, too, begins late what was launched in time; nothing is said against its host."""
 
     def ahead(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
         events = sorted(trace["traceEvents"], key=lambda event: float(event["ts"]))
@@ -192,8 +174,8 @@ def test_launched_work_that_waits_is_no_late_host(tmp_path: Path) -> None:
     plan = Plan(cause="host", iterations=3)
     assert answer(made_in(imported(tmp_path / "late", plan)))["verdict"]["detail"] == "the host launches late"
     verdict = answer(made_in(imported(tmp_path / "ahead", plan, ahead)))["verdict"]
-    assert (verdict["rank"], verdict["cause"], verdict["detail"]) == (None, None, None)
-    assert verdict["sentence"].startswith("Stragglers cannot be judged: nothing recorded tells why rank 5")
+    assert (verdict["rank"], verdict["cause"], verdict["detail"]) == (5, "host", "launched work waits")
+    assert "work that its host has launched waits" in verdict["sentence"]
 
 
 def test_parts_of_every_rank_and_iteration_add_up(tmp_path: Path) -> None:

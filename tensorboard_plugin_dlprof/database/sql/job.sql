@@ -103,7 +103,7 @@ CREATE TABLE job_collectives (
     wait_ns        INTEGER NOT NULL,    -- sum of the members
     last_rank      INTEGER NOT NULL,    -- arrived last
     own_delay_ns   INTEGER NOT NULL,    -- of that rank
-    cause          TEXT NOT NULL,       -- of its own delay, see dlprof distributed; empty without, or unknown
+    cause          TEXT NOT NULL,       -- of its own delay, see dlprof distributed; empty without
     packed         BLOB NOT NULL        -- packing.py: rank, wait_ns and start_ns of each member
 );
 
