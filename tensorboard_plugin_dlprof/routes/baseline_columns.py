@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -90,29 +89,8 @@ def with_baseline(
     return {
         **answer,
         "columns": [*own[:place], *columns, *own[place:]],
-        "totals": {**answer["totals"], **_totals(answer, asked, known, connection)},
         "constant": [*answer["constant"], *_empty(answer, asked, known, connection)],
     }
-
-
-def _totals(
-    answer: TablePage, asked: PageRequest, known: _Known, connection: sqlite3.Connection
-) -> dict[str, float | None]:
-    """The sums of A, B and the change over the rows that pass, where the table has sums; None where they are not known
-    of all rows with kernels."""
-    if not answer["totals"] or answer["filtered"] > _MOST_ROWS:
-        return {}
-    own = next(column["key"] for column in answer["columns"] if column["key"] in ("kernel_ns", "kernel_time_ns"))
-    times = [
-        known.get(key, (None, None))
-        for key, own_ns in _read(asked, (answer["key"], own), connection)
-        if own_ns or key in known
-    ]
-    sums = [
-        None if any(ns is None for ns in side) else sum(ns or 0 for ns in side) for side in zip(*times, strict=True)
-    ]
-    a_ns, b_ns = sums or (None, None)
-    return {"a_ns": a_ns, "b_ns": b_ns, "change_ns": None if a_ns is None or b_ns is None else b_ns - a_ns}
 
 
 def _empty(answer: TablePage, asked: PageRequest, known: _Known, connection: sqlite3.Connection) -> list[str]:
@@ -120,16 +98,12 @@ def _empty(answer: TablePage, asked: PageRequest, known: _Known, connection: sql
     if not 1 < answer["total"] <= _MOST_ROWS:
         return []
     every = msgspec.structs.replace(asked, where={}, search="")
-    times = [known.get(key, (None, None)) for (key,) in _read(every, (answer["key"],), connection)]
+    table = table_of(connection, asked.table)
+    query = TableQuery(table, find_scope(connection, asked.aggregation, asked.domain), every)
+    rows = connection.execute(query.ids(columns=[table.column(answer["key"])]), query.values)
+    times = [known.get(key, (None, None)) for (key,) in rows]
     empty = [key for key, side in zip(("a_ns", "b_ns"), zip(*times, strict=True), strict=True) if set(side) == {None}]
     return [*empty, *(() if any(None not in pair for pair in times) else ("change_ns",))]
-
-
-def _read(asked: PageRequest, keys: Sequence[str], connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
-    """Columns of all rows that pass."""
-    table = table_of(connection, asked.table)
-    query = TableQuery(table, find_scope(connection, asked.aggregation, asked.domain), asked)
-    return connection.execute(query.ids(columns=[table.column(key) for key in keys]), query.values).fetchall()
 
 
 def add_launch_sizes(side: RowSide, connection: sqlite3.Connection) -> None:

@@ -85,8 +85,8 @@ def test_a_baseline_stands_beside_a_profiles_own_tables_and_in_series(server: Se
             assert shown[at : at + 2] == ["a_ns", "change_ns"]
             assert at == 1 or (shown[at + 2] == "gpu_time_ns" and "direction" in shown[:at])
             totals = server.get(f"/table?{asked}&table={table}&limit=1").json["totals"]
-            assert totals["change_ns"] == sum(row["change_ns"] or 0 for row in one["rows"])
-            assert totals["a_ns"] == sum(row["a_ns"] or 0 for row in one["rows"])
+            # What A alone did has no row here, so sums would be those of no profile.
+            assert totals.keys().isdisjoint(("a_ns", "b_ns", "change_ns"))
         row = next(row for row in response["rows"] if row["change_ns"])
         assert row["b_ns"] == pytest.approx(1.5 * row["a_ns"], rel=0.01)
     profile, base = (part.split("=")[1] for part in asked.split("&"))

@@ -100,7 +100,7 @@ const momentOfPart = ({ findings }: Diagnosis, part: string): Changes | null =>
   longestLink(findings.filter((finding) => finding.part === part).flatMap(({ evidence }) => evidence));
 
 /** How queued time is told where most of it is what the sentence says that GPU work is missing from. */
-function asMissing(diagnosis: Diagnosis, { queued, parts }: DiagnosedDevice): Partial<BarSegment> {
+export function asMissing(diagnosis: Diagnosis, { queued, parts }: DiagnosedDevice): Partial<BarSegment> {
   const missing = queued.graph + queued.unexplained;
   if (missingWork(diagnosis) === null || 2 * missing <= parts.queued) return {};
   const rest = parts.queued - missing;

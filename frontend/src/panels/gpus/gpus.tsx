@@ -20,7 +20,7 @@ import { numberOf, textOf, useRow } from "../../frame/use_row";
 import { devicesInUse, hasKernels, whyNoKernels } from "../../model/headline";
 import { kernelsOf } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
-import { isWarmUp, segmentsOf, typicalNumbers, type BarSegment } from "../../model/step";
+import { asMissing, isWarmUp, segmentsOf, typicalNumbers, type BarSegment } from "../../model/step";
 import { rankLabel, warmUpLeftOut, withWaiting } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { CompareRanks } from "../ranks/compare_ranks";
@@ -43,19 +43,21 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const own = job?.profiles.filter((each) => each?.run === data.profile.run && each.name === data.profile.name) ?? [];
   const ofRank = job === null || own.length > 1 ? "" : ` of ${rankLabel(job, job.rank).toLowerCase()}`;
   const { data: diagnosis, loading } = useDiagnosis();
-  const partsOf = (id: number | null): DiagnosedDevice["parts"] | undefined =>
-    diagnosis?.mean.devices[String(id)]?.parts;
+  const diagnosedOf = (id: number | null): DiagnosedDevice | undefined => diagnosis?.mean.devices[String(id)];
   /** For how much of its bar kernels ran. */
   const ranOn = (id: number | null): number | null => {
-    const parts = partsOf(id);
+    const parts = diagnosedOf(id)?.parts;
     return diagnosis === null || parts === undefined ? null : shareOf(kernelsOf(parts), diagnosis.mean.wall_ns);
   };
   // In the order of the GPUs.
   const means = diagnosis === null ? null : typicalNumbers(diagnosis, data);
   const segments = devices.map(({ device_id: id }) => {
-    const parts = partsOf(id);
-    if (diagnosis === null || parts === undefined) return undefined;
-    const shown = segmentsOf(parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
+    const device = diagnosedOf(id);
+    if (diagnosis === null || device === undefined) return undefined;
+    const shown = segmentsOf(device.parts, diagnosis.mean.wall_ns, data.matrix_unit).map((segment) => ({
+      ...unlinked(segment),
+      ...(segment.key === "queued" ? asMissing(diagnosis, device) : {}),
+    }));
     // A report of several ranks has a GPU of each.
     return job === null || means === null || devices.length > 1 ? shown : withWaiting(shown, job, means);
   });
