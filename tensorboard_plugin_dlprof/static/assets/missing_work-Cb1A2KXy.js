@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Rr as e,Xo as t,fa as n}from"./frame-DRaRuHLp.js";function r({diagnosis:r,told:i=!1}){let a=r===null?null:e(r);if(a===null)return null;let o={view:`recommendations`,"findings.open":a.rule};return i?t(`span`,{children:[`Shares of GPU time are of `,t(n,{to:o,children:`what was recorded`}),`.`]}):t(`span`,{children:[t(n,{to:o,children:a.what}),` (`,a.when,`): shares of GPU time are of what was recorded.`]})}export{r as t};
