@@ -118,7 +118,7 @@ def test_help_explains_terms_and_names_a_contact(page: Page, tensorboard: Tensor
     expect(page.get_by_role("region", name=re.compile("^Kernels Launched in Iteration .* by Op$"))).to_be_visible()
     filters = pane.get_by_text("Times take a unit")
     expect(filters).not_to_be_visible()
-    pane.get_by_role("navigation").get_by_role("button", name="Filters").click()
+    pane.get_by_role("heading", name="Filters").click()
     expect(filters).to_be_in_viewport()
     pane.get_by_role("heading", name="Guide").click()
     pane.get_by_role("link", name="Efficiency", exact=True).click()

@@ -238,7 +238,7 @@ def test_several_aggregations_of_nvidias_own_database(page: Page, logdir: Path, 
         button.click()
         entries = page.get_by_role("group", name="Aggregations").locator(".menu-item")
         expect(entries.locator(".number")).to_have_text(
-            [f"{each['iter_start']} .. {each['iter_stop']}" for each in (first, second)]
+            [str(first["iter_start"]), f"{second['iter_start']} .. {second['iter_stop']}"]
         )
         expect(entries.nth(1)).to_have_attribute("data-tip", f"key node {second['key_node']}")
         entries.nth(1).click()

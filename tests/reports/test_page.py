@@ -190,7 +190,7 @@ def test_which_iterations_count_is_no_change_to_make(made: Path) -> None:
     """It stands below the sentence, also where nothing else was found."""
     result = diagnosis_or_none(made, None)
     assert result is not None
-    result["findings"] = [{"rule": "iteration_range_detector"}]
+    result["findings"] = [{"rule": "iteration_range_detector", "title": ""}]
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
         write_html(connection, find_scope(connection), [], stream, result)
