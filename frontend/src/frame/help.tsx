@@ -202,18 +202,16 @@ interface SectionProps {
   children: ComponentChildren;
 }
 
-const sectionId = (part: string): string => `help-${part}`;
-
 /** What belongs to the page stands open, all else is folded. */
 function Section({ part, open, children }: SectionProps) {
   const heading = <h3>{HEADINGS[part]}</h3>;
   return part === open ? (
-    <section id={sectionId(part)}>
+    <section>
       {heading}
       {children}
     </section>
   ) : (
-    <details id={sectionId(part)}>
+    <details>
       <summary>{heading}</summary>
       {children}
     </details>
