@@ -404,6 +404,8 @@ def test_the_views_are_chosen_in_the_same_place(page: Page, tensorboard: TensorB
     """A second click where the first one was changes nothing, and no tooltip stands over what the first one showed."""
     page.goto(tensorboard.page(run="amp", view="modules"))
     button = page.get_by_role("button", name="Graph", exact=True)
+    # Above it stands the sentence, with what the findings say.
+    expect(page.locator(".headline.waste:not(.waiting)")).to_be_visible()
     before = button.bounding_box()
     button.click()
     expect(page.locator(".graph-node").first).to_be_visible()

@@ -81,9 +81,10 @@ def test_bars_and_badges(opened: Page, own: TensorBoard) -> None:
     expect(opened).to_have_url(re.compile(f"iters.row={answer['first']}"))
     expect(opened.get_by_text(f"Iteration {answer['first']} is outside")).to_be_visible()
     opened.set_viewport_size({"width": 1920, "height": 800})
-    box = chart.locator("svg").bounding_box()
+    svg = chart.locator("svg")
+    opened.wait_for_function("svg => svg.getBoundingClientRect().width > 1800", arg=svg.element_handle())
+    box = svg.bounding_box()
     assert box is not None
-    assert box["width"] > 1_800
     # All of its column, right of the axis and left of the word beside the line of the median: few fill the width, too.
     pitch = (box["width"] - 56 - 52) / answer["total"]
     middle = (answer["iter_stop"] + 0.9 - answer["first"]) * pitch
