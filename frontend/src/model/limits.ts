@@ -50,7 +50,7 @@ export function limitSegments(
     const plain = PLAIN[limit];
     if (plain !== undefined) {
       const [label, colour, about] = plain;
-      const largest = limit === "other" && types.length > 0 ? ` (such as ${types.join(", ")})` : "";
+      const largest = limit === "other" && types.length > 0 ? ` (in ops such as ${types.join(", ")})` : "";
       return {
         ...segment(limit, ns),
         ...{ label: label + largest, short: label, colour, about: about.replace("{unit}", unit) },
