@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any, Final
 
-import numpy as np
-
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
@@ -21,7 +19,6 @@ from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
 from tensorboard_plugin_dlprof.diagnosis.headings import AT_MOST, NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.headline import limiting
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
-from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.units import percentage, short_duration, short_range
 
 MOST_TIMES: Final = 3
@@ -60,7 +57,7 @@ def about_kernels(
     collectives are assumed to gain nothing, because the collectives take their time all the same; so are those after
     which the GPU waits for a host that does not wait for it. Those that are not launched any more gain there what
     the host takes to launch them, but no more than their own time, where launching is what limits; at most that where
-    anything else does, which need not be on the thread that launches. All that the GPU waits for launches is no least.
+    anything else does, which need not be on the thread that launches.
 
     Args:
         signals: Remembers of which kernels was spoken.
@@ -96,18 +93,14 @@ def about_kernels(
         low_ns, all_ns = (sum(ends) for ends in zip(*claims.values(), strict=True))
         shorter = short_range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
         limits = limiting(limit)
-        claims = {pool: (low * (1 - lost), high * (1 - lost)) for pool, (low, high) in claims.items()}
-        launches = ""
+        kept, launches = 1 - lost, ""
         if fewer and limit is Part.LAUNCHING:
-            spared = _spared(signals, selected, np.minimum(signals.launching_ns, signals.duration)) / total
-            most = signals.pools[Pool.LAUNCH]
-            # More than all that is waited for tells of no part of it that it goes.
-            claims[Pool.LAUNCH] = (spared * low_ns if spared * low_ns < most else 0, min(spared * all_ns, most))
-            launches = "; those that go gain what the host takes to launch them"
-            fields["overlaps_with"] = ("launch_detector",)
+            kept += min(lost, _spared(signals, selected) / total)
+            launches = "; those that go gain what the host takes to launch them, if that is less than they take"
+        claims = {pool: (low * kept, high * kept) for pool, (low, high) in claims.items()}
         kept_ns = sum(high for _, high in claims.values())
         if all_ns >= least > kept_ns and lost >= _MOST_LOST:
-            spared_ns = fewer * _spared(signals, selected, signals.launching_ns) * all_ns / total
+            spared_ns = fewer * _spared(signals, selected) * all_ns / total
             if spared_ns >= least:
                 told = f"{AT_MOST}{short_duration(signals.per_iteration(spared_ns))}, which the host takes for "
                 told += f"launches that could go; shorter kernels alone gain nothing while {limits}."
@@ -130,17 +123,14 @@ def about_kernels(
         )
     gain = wall_gain(signals, claims, reasoning)
     if MIN_GAIN_FRACTION * signals.iteration_ns <= gain.high_ns and gain.high_ns > MOST_TIMES * gain.low_ns:
-        if not gain.low_ns and Pool.LAUNCH in claims:
-            told = f"{AT_MOST}{short_duration(gain.high_ns)}, for which the GPU waits for launches; shorter kernels "
-            return {**fields, "cannot_tell": f"{told}alone gain nothing while launching limits."}
         ends = f"between {short_duration(gain.low_ns)} and {short_duration(gain.high_ns)}"
         return {**fields, "cannot_tell": cannot_tell or f"{ends}, which is too wide a range to be of use."}
     return {**fields, "gain": gain}
 
 
-def _spared(signals: Signals, selected: Bools, host_ns: Int64s) -> float:
+def _spared(signals: Signals, selected: Bools) -> float:
     """The time (ns) of a host for what it launches before the GPU waits for it, over all iterations."""
-    return float((host_ns * signals.lost_shares)[selected].sum())
+    return float((signals.launching_ns * signals.lost_shares)[selected].sum())
 
 
 def about_span(signals: Signals, selected: Bools, span_ns: float, saved: Claims, reasoning: str) -> dict[str, Any]:

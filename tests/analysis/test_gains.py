@@ -174,7 +174,7 @@ def test_where_launching_limits_fewer_kernels_gain_their_launches_alone(limited_
     assert (fusion.gain is not None) == (limited_by == "launching")
     if fusion.gain is not None:
         (claim,) = fusion.gain.claims
-        assert claim.pool is Pool.LAUNCH
+        assert claim.pool is Pool.OTHER_KERNELS
         assert (claim.low_ns, claim.high_ns) == (pytest.approx(0.015 * STEP_NS), pytest.approx(0.0425 * STEP_NS))
 
 

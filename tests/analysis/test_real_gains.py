@@ -53,24 +53,23 @@ def test_fewer_kernels_gain_at_most_what_the_host_takes_for_them_where_the_data_
     assert gain["cannot_tell"].endswith(" nothing while the data loader limits.")
 
 
-def test_fewer_kernels_gain_their_launches_where_launching_limits() -> None:
-    """A third of the kernels' time is before the GPU waits for launches, which take less than these kernels."""
-    (source,) = shared_data().glob("nsight/h100_2gpu_torchrun_nccl/*.sqlite")
+@pytest.mark.parametrize(
+    ("pattern", "low_ms", "high_ms"),
+    [
+        ("nsight/h100_2gpu_torchrun_nccl/*.sqlite", 51.2, 100),
+        ("compare/a100_batch_series/batch_size_128/*.json.gz", 6.66, 20.7),
+    ],
+)
+def test_fewer_kernels_gain_their_launches_where_launching_limits(pattern: str, low_ms: float, high_ms: float) -> None:
+    """A replay of the traces without 0.3 and 0.85 of these kernels and their launches gains the limits; with shorter
+    ones alone, nothing. Of idle time that goes with them, which it has too, the finding does not speak."""
+    (source,) = shared_data().glob(pattern)
     finding = _finding(source, "fusion_detector")
-    assert 0.6 * 0.3 * finding["time_ns"] < finding["gain"]["low_ns"] < 0.3 * finding["time_ns"]
+    low_ns, high_ns = finding["gain"]["low_ns"], finding["gain"]["high_ns"]
+    assert (low_ms * 1e6) / 2 < low_ns < 0.31 * finding["time_ns"]
+    assert high_ns < high_ms * 1e6
+    assert high_ns == pytest.approx(0.85 * finding["time_ns"], rel=0.2)
     assert "what the host takes to launch them" in finding["gain"]["how"]
-
-
-def test_fewer_kernels_gain_at_most_what_the_gpu_waits_for_launches() -> None:
-    """Before the host falls behind it was far ahead: launching what goes takes longer than the GPU waits for all of
-    it, of which nobody knows how much goes with it. It is the time that launching sooner is about, too."""
-    (source,) = shared_data().glob("compare/a100_batch_series/batch_size_128/*.json.gz")
-    fusion, launch = _finding(source, "fusion_detector"), _finding(source, "launch_detector")
-    assert fusion["gain"]["low_ns"] is fusion["gain"]["high_ns"] is None
-    assert fusion["gain"]["cannot_tell"].startswith("at most 3.12 ms, for which the GPU waits for launches; ")
-    assert launch["time_ns"] == 3_115_804
-    assert "launch_detector" in fusion["overlaps_with"]
-    assert "fusion_detector" in launch["overlaps_with"]
 
 
 @pytest.mark.parametrize("pattern", ["torch/v100_resnet_ns_times/*.gz", "torch/t4_vgg16_minimal/*.json"])

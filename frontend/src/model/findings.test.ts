@@ -104,7 +104,9 @@ describe("findings", () => {
     const gain = { low_ns: 1, high_ns: 2, share_low: 0.1, share_high: 0.2, how: null, cannot_tell: null };
     const untold = { ...gain, low_ns: null, high_ns: null, share_low: null, share_high: null };
     const [change, note] = [{ gain }, { gain: null }];
-    const most = { gain: { ...untold, cannot_tell: "at most 3.12 ms, for which the GPU waits for launches." } };
+    const most = {
+      gain: { ...untold, cannot_tell: "at most 3.12 ms, which the host takes for launches that could go." },
+    };
     const missing = { gain: { ...untold, cannot_tell: "what ran then was not recorded" } };
     expect(countedFindings([change, most, missing, note])).toBe("2 changes, 2 notes");
     expect([[change], [note, missing], []].map(countedFindings)).toEqual(["1 change", "2 notes", ""]);
@@ -139,9 +141,9 @@ describe("findings", () => {
     expect(withoutGainWhy(later)).toBe(`No gain${cannot_tell.slice(4)}`);
     expect(withoutGainWhy(gain)).toBe("Gain not known: x.");
     expect(withoutGainWhy(null)).toBe("");
-    const most = { ...gain, cannot_tell: "at most 3.12 ms, for which the GPU waits for launches." };
+    const most = { ...gain, cannot_tell: "at most 3.12 ms, which the host takes for launches that could go." };
     expect(withoutGain({ ...about, gain: most }, MS)).toEqual(["2.00 ms, 50.0 %", "at most 3.12 ms"]);
-    expect(withoutGainWhy(most)).toBe("Gains at most 3.12 ms, for which the GPU waits for launches.");
+    expect(withoutGainWhy(most)).toBe("Gains at most 3.12 ms, which the host takes for launches that could go.");
     expect(withoutGain({ ...about, gain: null, time_ns: null, share: null }, MS)).toEqual(["no gain in time"]);
   });
 
