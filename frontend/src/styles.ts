@@ -1,7 +1,5 @@
 /** The style sheets of the frame and the Dashboard: every widget has its own file beside it, collected here at build time. */
-import { precisionProperties } from "./model/precisions";
 import { colourProperties, PANEL_BACKGROUND } from "./model/resources";
-import { shadeRules } from "./model/shades";
 
 const sheets = import.meta.glob<string>(
   [
@@ -9,7 +7,8 @@ const sheets = import.meta.glob<string>(
     "./components/*.css",
     "./components/charts/*.css",
     "./panels/dashboard/*.css",
-    "!./components/roofline.css",
+    "!./components/{longest_kernels,roofline}.css",
+    "!./panels/dashboard/dlprof_panels.css",
   ],
   { query: "?inline", import: "default", eager: true },
 );
@@ -35,8 +34,7 @@ export const joined = (of: Readonly<Record<string, string>>, widths: boolean): s
  */
 export function styleSheets(): [name: string, text: string][] {
   const colours = (["light", "dark"] as const).map(
-    (theme) =>
-      `:root[data-theme=${theme}]{--panel:${PANEL_BACKGROUND[theme]};${colourProperties(theme)};${precisionProperties(theme)}}${shadeRules(theme)}`,
+    (theme) => `:root[data-theme=${theme}]{--panel:${PANEL_BACKGROUND[theme]};${colourProperties(theme)}}`,
   );
   return [
     ["all", [...colours, joined(sheets, false)].join("\n")],

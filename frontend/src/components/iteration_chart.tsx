@@ -4,11 +4,11 @@ import { capitalized, formatCount, formatCounted } from "../format/number";
 import { axisUnit } from "../format/time";
 import { currentUrl, navigate, useUrlSet } from "../frame/url";
 import { labelStep, ticks } from "../model/chart";
-import { meanBar } from "../model/iteration_window";
 import {
   barLayout,
   barPaths,
   colourOfClass,
+  meanBar,
   openingBar,
   tallest,
   type BarClass,

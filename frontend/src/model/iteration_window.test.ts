@@ -3,17 +3,8 @@ import { PARTS } from "../testing/builders";
 
 import type { IterationBar } from "../api/types";
 import { iterationRow } from "../testing/builders";
-import {
-  around,
-  axisLabels,
-  clamped,
-  meanBar,
-  panned,
-  placedBars,
-  rangeProblem,
-  toAsk,
-  zoomed,
-} from "./iteration_window";
+import { around, axisLabels, clamped, panned, placedBars, rangeProblem, toAsk, zoomed } from "./iteration_window";
+import { meanBar } from "./iterations";
 
 const whole = { from: 0, to: 100 };
 const bar = (iteration: number, stop: number, profiled = true): IterationBar => ({

@@ -1,5 +1,5 @@
 /** The part of the iterations that the chart shows: zoom, pan and places of the bars. Windows are half open: from `from` to before `to`. */
-import { barWidth, type Bar, type IterationRow } from "./iterations";
+import { barWidth, type Bar } from "./iterations";
 
 export interface Window {
   from: number;
@@ -56,23 +56,6 @@ export function placedBars(rows: readonly Bar[], window: Window, plotWidth: numb
       const width = barWidth(pitch);
       return { row, x: (row.iteration - window.from) * scale + (pitch - width) / 2, width };
     });
-}
-
-/** A bar as it is drawn: the mean of its iterations, so that bars of many and of few can be compared. */
-export function meanBar<Row extends IterationRow>(row: Row): Row {
-  const count = Math.max(row.count, 1);
-  if (count === 1) return row;
-  const parts = row.parts;
-  return {
-    ...row,
-    duration_ns: row.duration_ns / count,
-    parts:
-      parts === null
-        ? null
-        : Object.fromEntries(
-            Object.entries(parts).map(([resource, ns]) => [resource, ns === null ? null : ns / count]),
-          ),
-  };
 }
 
 /** Iterations to label below the axis: round numbers, at least `room` pixels apart. */

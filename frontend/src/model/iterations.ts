@@ -45,6 +45,23 @@ export function classesIn(rows: readonly IterationRow[]): BarClass[] {
   return rows.some(({ profiled }) => !profiled) ? [...classes, "outside"] : classes;
 }
 
+/** A bar as it is drawn: the mean of its iterations, so that bars of many and of few can be compared. */
+export function meanBar<Row extends IterationRow>(row: Row): Row {
+  const count = Math.max(row.count, 1);
+  if (count === 1) return row;
+  const parts = row.parts;
+  return {
+    ...row,
+    duration_ns: row.duration_ns / count,
+    parts:
+      parts === null
+        ? null
+        : Object.fromEntries(
+            Object.entries(parts).map(([resource, ns]) => [resource, ns === null ? null : ns / count]),
+          ),
+  };
+}
+
 export interface BarLayout {
   /** Distance from one bar's left edge to the next one's. */
   pitch: number;

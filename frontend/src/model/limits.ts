@@ -4,15 +4,9 @@ import { withinSentence } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import type { Phrase } from "./headline";
 import { precisionSegments } from "./precisions";
-import { colourOf, KEPT_OFF } from "./resources";
+import { colourOf } from "./resources";
+import { LIMIT_COLOURS } from "./row_limits";
 import type { BarSegment } from "./step";
-
-/** Colours of what a kernel's time is limited by, also of the bar of Ops; copies have another blue. */
-export const LIMIT_COLOURS = {
-  kept_off: colourOf(KEPT_OFF),
-  memory: colourOf("by_memory"),
-  other: colourOf("outside"),
-} as const;
 
 /** Parts that are no causes: their names, colours, and what is said of them. */
 const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, about: string]>> = {

@@ -1,8 +1,14 @@
 /** What limits the time of a row of Ops, in the classes and colours of the bar of Efficiency. */
 import type { Cell, Row } from "../api/types";
 import { piecesOf } from "./families";
-import { LIMIT_COLOURS } from "./limits";
-import { colourOf, type ColourClass } from "./resources";
+import { colourOf, KEPT_OFF, type ColourClass } from "./resources";
+
+/** Colours of what a kernel's time is limited by, also of the bar of Efficiency; copies have another blue. */
+export const LIMIT_COLOURS = {
+  kept_off: colourOf(KEPT_OFF),
+  memory: colourOf("by_memory"),
+  other: colourOf("outside"),
+} as const;
 
 const LIMITED = {
   kept_off: LIMIT_COLOURS.kept_off,

@@ -1,7 +1,6 @@
 /** One bar of 100 %: what a whole is made of. Each segment can lead to what shows it. */
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inTimeUnit, readableAndExact, unitOf } from "../../format/time";
-import { kindsIn } from "../../model/ranks";
 import { textOn } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
 import { textWidth } from "../text_width";
@@ -140,19 +139,6 @@ export function BarLegend({ segments, whole_ns: whole, timed = "" }: BarLegendPr
             {timed !== "" && `${inTimeUnit(ns, unit)}, `}
             {formatShare(shareOf(ns, whole))}
           </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** What the segments of several bars are, without their shares; `unit` is `Tensor Core` or `Matrix Core`. */
-export function KindLegend({ bars, unit }: { bars: readonly (readonly BarSegment[])[]; unit: string }) {
-  return (
-    <ul class="bar-legend">
-      {kindsIn(bars, unit).map(({ key, label, colour, about }) => (
-        <li key={key} data-tip={about}>
-          <span class="swatch" style={{ background: colour }} /> {label}
         </li>
       ))}
     </ul>

@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 
 import { baselineLinks, fetchTable, type Baseline } from "../../api/client";
 import type { CompareResponse, TableResponse } from "../../api/types";
-import { BarLegend, KindLegend, StackedBar } from "../../components/charts/stacked_bar";
+import { KindLegend } from "../../components/charts/kind_legend";
+import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { ErrorBox } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { FittingPath } from "../../components/value";

@@ -4,7 +4,7 @@ import { StepChart } from "../../components/charts/step_chart";
 import { IterationChart } from "../../components/iteration_chart";
 import { classLabel } from "../../components/iteration_parts";
 import { lazyView } from "../../components/lazy_view";
-import { MarkSteps } from "../../components/framework_advice";
+import { MarkSteps } from "../../components/mark_steps";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";

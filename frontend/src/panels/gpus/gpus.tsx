@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 
 import type { DashboardResponse, DiagnosedDevice } from "../../api/types";
-import { BarLegend, KindLegend, StackedBar } from "../../components/charts/stacked_bar";
+import { KindLegend } from "../../components/charts/kind_legend";
+import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";

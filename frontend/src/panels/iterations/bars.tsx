@@ -13,19 +13,12 @@ import { formatCount, withinSentence } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
 import { BROKEN_AT, captionBaseline, captions, cutAt, rectangle, ticks, type Box } from "../../model/chart";
-import {
-  axisLabels,
-  meanBar,
-  panned,
-  placedBars,
-  zoomed,
-  type PlacedBar,
-  type Window,
-} from "../../model/iteration_window";
+import { axisLabels, panned, placedBars, zoomed, type PlacedBar, type Window } from "../../model/iteration_window";
 import {
   barParts,
   colourOfClass,
   longestShown,
+  meanBar,
   medianNs,
   tallest,
   type Bar,

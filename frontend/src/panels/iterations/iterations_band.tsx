@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { CountedIterations } from "../../components/counted_iterations";
-import { MarkSteps } from "../../components/framework_advice";
+import { MarkSteps } from "../../components/mark_steps";
 import { classLabel } from "../../components/iteration_parts";
 import { MissingWork } from "../../components/missing_work";
 import { Headline } from "../../components/sentence";
