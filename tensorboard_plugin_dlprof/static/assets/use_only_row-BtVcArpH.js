@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Gi as e,Ki as t,qi as n,ws as r}from"./frame-rKoaSUix.js";function i(i,a){let o=n(),s={...o,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},c=e(a.row===``?null:t(o,`only`,i,a),e=>r(s,e));if(c.data===null)return c.error===null?null:``;let{total:l,rows:u,key:d}=c.data;return l===1?String(u[0]?.[d]??``):``}export{i as t};
