@@ -11,6 +11,7 @@ from typing import TextIO
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.reports.as_csv import write_csv
+from tensorboard_plugin_dlprof.reports.as_html import write_html
 from tensorboard_plugin_dlprof.reports.blocks import Block
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
 from tests.shared_data import shared_data
@@ -41,3 +42,16 @@ def text_of(blocks: Iterable[Block], write: Writer) -> str:
     stream = io.StringIO(newline="")
     write(blocks, stream)
     return stream.getvalue()
+
+
+def plain(page: str) -> str:
+    """With spaces that end a line for those that do not."""
+    return page.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def page_of(database: Path) -> str:
+    """The page with all reports of a database."""
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), list(REPORTS.values()), stream)
+    return plain(stream.getvalue())
