@@ -51,6 +51,7 @@ def _finding(
         "gain": _gain(finding, wall),
         "evidence": [_evidence(each, paths, iterations, shift_ns, only_gpu) for each in finding.evidence],
         "overlaps_with": list(finding.overlaps_with),
+        "missing_work": finding.missing_work or None,
         "link": finding.link or None,
     }
 
@@ -66,14 +67,18 @@ def _share(finding: Finding, wall_ns: int) -> float | None:
 
 def _gain(finding: Finding, wall_ns: int) -> dict[str, Any] | None:
     gain = finding.gain
-    nothing = {"low_ns": None, "high_ns": None, "share_low": None, "share_high": None, "how": None}
+    if gain is None and not finding.cannot_tell:
+        return None
+    nothing: dict[str, Any] = dict.fromkeys(("low_ns", "high_ns", "share_low", "share_high", "how"))
+    nothing |= {"most_ns": finding.most_ns, "none_while": finding.none_while or None}
     if gain is None:
-        return {**nothing, "cannot_tell": finding.cannot_tell} if finding.cannot_tell else None
+        return {**nothing, "cannot_tell": finding.cannot_tell}
     high = gain.high_ns if finding.time_ns is None else min(gain.high_ns, finding.time_ns)
     if high > _MOST_TIMES * gain.low_ns:
         return {**nothing, "how": gain.reasoning, "cannot_tell": "the range would be too wide to be of use"}
     low = min(gain.low_ns, high)
     return {
+        **nothing,
         "low_ns": low,
         "high_ns": high,
         "share_low": low / wall_ns,

@@ -23,7 +23,6 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Verdict,
 )
 from tensorboard_plugin_dlprof.columns.store import release_freed
-from tensorboard_plugin_dlprof.diagnosis.headings import NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.known_waits import NOT_TAKEN_OUT, sure_gain
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.errors import ProfileError
@@ -221,7 +220,7 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
         return (time / float(finding.numbers["all"]), time)
     if gain is not None:
         return (sure_gain(gain.low_ns, gain.high_ns, finding.confidence.name.lower()), time)
-    if finding.cannot_tell.startswith(NONE_YET):
+    if finding.none_while:
         return (0.0, time)
     if finding.once:  # Work that is missing once is from before the time that everything else is about.
         return (0.0 if marked or finding.cause == "missing_work" else _LOST_ONCE * time, time)

@@ -16,7 +16,6 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
-from tensorboard_plugin_dlprof.diagnosis.headings import AT_MOST, NONE_YET
 from tensorboard_plugin_dlprof.diagnosis.headline import limiting
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.units import percentage, short_duration, short_range
@@ -102,12 +101,14 @@ def about_kernels(
         if all_ns >= least > kept_ns and lost >= _MOST_LOST:
             spared_ns = fewer * _spared(signals, selected) * all_ns / total
             if spared_ns >= least:
-                told = f"{AT_MOST}{short_duration(signals.per_iteration(spared_ns))}, which the host takes for "
+                most_ns = signals.per_iteration(spared_ns)
+                told = f"at most {short_duration(most_ns)}, which the host takes for "
                 told += f"launches that could go; shorter kernels alone gain nothing while {limits}."
-                return {**fields, "cannot_tell": told}
+                return {**fields, "most_ns": most_ns, "cannot_tell": told}
             return {
                 **fields,
-                "cannot_tell": f"{NONE_YET}{limits}: kernels get {shorter} shorter, but after {percentage(lost)} of "
+                "none_while": limits,
+                "cannot_tell": f"none while {limits}: kernels get {shorter} shorter, but after {percentage(lost)} of "
                 "their time the GPU then waits for the host. Mend that first.",
             }
         reasoning += (

@@ -129,6 +129,12 @@ class Finding(msgspec.Struct, frozen=True):
     """That GPU."""
     cannot_tell: str = ""
     """Why no gain can be told, where there may be one."""
+    most_ns: int | None = None
+    """The most that ``cannot_tell`` says of it, where no least is known."""
+    none_while: str = ""
+    """What ``cannot_tell`` says is to be mended before anything is gained: ``launching limits``."""
+    missing_work: str = ""
+    """Whether the time lacks GPU work: ``some``; ``throughout`` where launches are missing, too."""
     beside: str = ""
     """A sentence for the end of the problem: what kernels would save, and what limits, where the gain is far less; or
     what is not taken out of it."""

@@ -20,7 +20,6 @@ from tensorboard_plugin_dlprof.diagnosis.answer import (
     rows_of,
 )
 from tensorboard_plugin_dlprof.diagnosis.culprit import headline_of
-from tensorboard_plugin_dlprof.diagnosis.headline import MISSING_WORK
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 from tensorboard_plugin_dlprof.diagnosis.windows import mean_said, said
@@ -122,7 +121,7 @@ def as_data(
                 for each in findings
                 if each["rule"] == "cold_start" and each["part"] == "blocked"
             },
-            next((each["title"] for each in findings if each["title"].startswith(MISSING_WORK)), ""),
+            next((each["missing_work"] for each in findings if each["missing_work"]), ""),
         ),
         "findings": list(findings),
     }

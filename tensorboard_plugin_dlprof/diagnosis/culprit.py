@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Diagnosi
 from tensorboard_plugin_dlprof.diagnosis.calls import without_version
 from tensorboard_plugin_dlprof.diagnosis.directions import direction_said, directions
 from tensorboard_plugin_dlprof.diagnosis.exposed import exposed_ns, stretches
-from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK, NOTHING_OF_THE_HOST, Longest, headline
+from tensorboard_plugin_dlprof.diagnosis.headline import NO_GPU_WORK, Longest, headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
 from tensorboard_plugin_dlprof.diagnosis.places import by_place, names_of
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
@@ -45,7 +45,7 @@ def headline_of(
         diagnosis: of all GPUs.
         rows: those of each GPU, from ``rows_of``.
         start_up_ns: time in calls that block which a finding tells of as first calls, by GPU.
-        missing: the finding that says that GPU work is missing; empty without one.
+        missing: what findings say of missing GPU work: ``some``, ``throughout``, or nothing.
     """
     if not diagnosis.devices:
         return NO_GPU_WORK
@@ -71,7 +71,7 @@ def headline_of(
         missing_ns=int(queued[2:].sum()),
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
         lacks_work=bool(missing),
-        lacks_launches=NOTHING_OF_THE_HOST in missing,
+        lacks_launches=missing == "throughout",
         capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
         median_ns=int(np.median(wall)) if len(wall) else 0,
         longest=_longest(diagnosis, worst),

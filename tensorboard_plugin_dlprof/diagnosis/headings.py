@@ -65,13 +65,6 @@ SET_UP: Final = "set_up"
 COMPLETE: Final = "complete"
 """The number of a finding about waits that nothing recorded explains, though all of the program's work is recorded."""
 
-NONE_YET: Final = "none while "
-"""How a finding begins to say in place of a gain that nothing is gained before what limits is mended: ``none while
-launching limits: ...``."""
-
-AT_MOST: Final = "at most "
-"""How a finding begins to say in place of a gain what the most of it is: ``at most 3.1 ms, ...``."""
-
 _ACRONYMS: Final = {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "cuda": "CUDA", "cudnn": "cuDNN", "amp": "AMP"}
 
 

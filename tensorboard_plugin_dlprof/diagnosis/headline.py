@@ -53,10 +53,7 @@ _BEFORE_A_VOWEL = re.compile(r"8|1[18]\D")
 NO_GPU_WORK = "This recording holds no GPU work."
 
 MISSING_WORK = "GPU work is missing from this recording"
-"""How what finds it begins, too; the pages know it by that (``model/findings.ts``)."""
-
-NOTHING_OF_THE_HOST = "so nothing is said of the host."
-"""What it says where launches may be missing, too."""
+"""How what finds it begins, too."""
 
 WHY_NO_GPU_WORK = (
     "recorder_says",

@@ -66,7 +66,7 @@ def _gain(gain: Mapping[str, Any], most_ns: int, wall_ns: int) -> dict[str, Any]
     how = (gain["how"] or "").replace(WAITS_ARE_TOLD, "")
     if most_ns < _LEAST_GAIN * wall_ns:
         nothing = dict.fromkeys(("low_ns", "high_ns", "share_low", "share_high", "how"))
-        return {**nothing, "cannot_tell": "nearly all of it is a wait for other ranks"}
+        return {**gain, **nothing, "cannot_tell": "nearly all of it is a wait for other ranks"}
     left = min(most_ns / gain["high_ns"], 1.0)
     return {
         **gain,
@@ -105,13 +105,18 @@ def with_job_findings(diagnosis: Mapping[str, Any], findings: Sequence[Mapping[s
 def _of_job(finding: Mapping[str, Any], wall_ns: int, lacks_work: bool) -> dict[str, Any]:
     gain_ns = finding["gain_ns"]
     share = gain_ns / wall_ns if gain_ns and wall_ns else None
-    gain: dict[str, Any] = dict.fromkeys(("low_ns", "high_ns", "share_low", "share_high", "how"))
+    keys = "low_ns", "high_ns", "share_low", "share_high", "how", "cannot_tell", "most_ns", "none_while"
+    gain: dict[str, Any] = dict.fromkeys(keys)
     if gain_ns:
         # All that computing could hide is the most; so is a delay where work that was not recorded may be needed.
         least = 0 if lacks_work or finding["rule"] == "exposed_communication" else 1
-        gain = {"low_ns": least * gain_ns, "high_ns": gain_ns, "share_low": least * (share or 0), "share_high": share}
+        gain |= {"low_ns": least * gain_ns, "high_ns": gain_ns, "share_low": least * (share or 0), "share_high": share}
         gain["how"] = _FROM_ALL
-    untold = "none while another rank is as slow" if gain_ns == 0 else "the ranks' recordings do not tell it"
+    elif gain_ns == 0:
+        limits = "another rank is as slow"
+        gain |= {"none_while": limits, "cannot_tell": f"none while {limits}"}
+    else:
+        gain["cannot_tell"] = "the ranks' recordings do not tell it"
     return {
         "rule": finding["rule"],
         "heading": finding["title"],
@@ -124,9 +129,10 @@ def _of_job(finding: Mapping[str, Any], wall_ns: int, lacks_work: bool) -> dict[
         "time_ns": gain_ns or None,
         "share": share,
         "per": "iteration",
-        "gain": {**gain, "cannot_tell": None if gain_ns else untold},
+        "gain": gain,
         "evidence": [],
         "overlaps_with": [],
+        "missing_work": None,
         "link": None,
         "whole_job": True,
     }

@@ -11,8 +11,6 @@ from statistics import median
 from typing import Any
 
 from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
-from tensorboard_plugin_dlprof.diagnosis.headings import AT_MOST, NONE_YET
-from tensorboard_plugin_dlprof.diagnosis.headline import MISSING_WORK
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
@@ -74,7 +72,7 @@ def sentence(diagnosis: Diagnosis, unit: str, host: Sequence[tuple[str, str, int
     # As on the Dashboard: the bar says of that time what the sentence does.
     missing_ns = mean["queued"]["graph"] + mean["queued"]["unexplained"]
     if 2 * missing_ns > mean["parts"]["queued"] and any(
-        finding["title"].startswith(MISSING_WORK) for finding in diagnosis["findings"]
+        finding["missing_work"] for finding in diagnosis["findings"]
     ):
         parts = [
             (f"{name}, GPU work missing" if colour == "queued" else name, colour, ns) for name, colour, ns in parts
@@ -263,11 +261,13 @@ def durations(names: Sequence[str], walls_ns: Sequence[int], stacks: Sequence[Se
 
 def _untold(gain: Mapping[str, Any] | None) -> str:
     """Why nobody can tell what a finding gains, or why it is nothing yet, where there is a reason."""
-    reason = ((gain or {}).get("cannot_tell") or "").rstrip(".")
-    words = f"Gains {reason}" if reason.startswith(AT_MOST) else f"Gain not known: {reason}"
-    if reason.startswith(NONE_YET):
+    if gain is None or not gain["cannot_tell"]:
+        return ""
+    reason = gain["cannot_tell"].rstrip(".")
+    words = f"Gain not known: {reason}" if gain["most_ns"] is None else f"Gains {reason}"
+    if gain["none_while"]:
         words = f"No gain{reason.removeprefix('none')}"
-    return f"<div class=faint>{typeset(words)}.</div>" if reason else ""
+    return f"<div class=faint>{typeset(words)}.</div>"
 
 
 def _is_known(gain: Mapping[str, Any] | None) -> bool:
@@ -281,10 +281,11 @@ def _gain(finding: Mapping[str, Any]) -> str:
         of = finding.get("share")
         about = "" if time is None else f"{short_duration(time)}{'' if of is None else f', {share(of)}'}<br>"
         bar = "" if of is None else charts.outline(f"About {share(of)}", of)
-        told, *_ = re.split("[,:;] ", (gain or {}).get("cannot_tell") or "", maxsplit=1)
         why = "gain not known" if gain is not None or about else "no gain in time"
-        if told.startswith((NONE_YET, AT_MOST)):
-            why = told
+        if gain is not None and gain["none_while"]:
+            why = f"none while {gain['none_while']}"
+        elif gain is not None and gain["most_ns"] is not None:
+            why = f"at most {short_duration(gain['most_ns'])}"
         is_once = finding.get("per") == "once" and gain is None
         return f"<div class=faint>{bar}{about}{'happens once' if is_once else why}</div>"
     low, high = gain["low_ns"], gain["high_ns"]

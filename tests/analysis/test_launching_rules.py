@@ -80,6 +80,7 @@ def test_launches_that_the_driver_passes_on_late_leave_the_host_to_speak_of(lost
     assert missing["heading"] == ("Not all GPU work is recorded" if lost else "Launched work waits")
     assert ("launch_detector" in described) != lost
     assert missing["title"].startswith("GPU work is missing from this recording") == lost
+    assert (missing["missing_work"] is not None) == lost
     assert ("though all launches have their work" in missing["title"]) != lost
     assert missing["severity"] == ("warning" if lost else "advice")
 

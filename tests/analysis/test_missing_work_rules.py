@@ -82,6 +82,7 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     )
     assert " %  Queued\n" in text_of(answer), "not as idle time"
     assert first["title"].endswith("so nothing is said of the host.")
+    assert first["missing_work"] == "throughout"
     assert {each["cause"] for each in others} <= {"compute", "iterations"}
     collective = launch(200, GAP[0] - 90, GAP[0], 1_300, kernel=NCCL)
     described = {each["rule"]: each for each in said(unmarked(waits + collective), tmp_path)["findings"]}
@@ -91,6 +92,7 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     answer = said(unmarked(once), tmp_path)
     first, *others = answer["findings"]
     assert first["title"].endswith("GPU busy: at least 20.1 %.")
+    assert first["missing_work"] == "some"
     missing = f"{short_duration(first['time_ns'])} ({percentage(first['share'])})"
     assert answer["headline"].endswith(
         f"; GPU work is missing from this recording, so the {missing} that it may fill are not known to be idle."

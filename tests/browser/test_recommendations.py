@@ -32,7 +32,7 @@ def is_note(finding: dict[str, Any]) -> bool:
 def gains(finding: dict[str, Any]) -> bool:
     """Whether a gain is known, if only what it is at most."""
     gain = finding["gain"] or {}
-    return gain.get("high_ns") is not None or (gain.get("cannot_tell") or "").startswith("at most ")
+    return gain.get("high_ns") is not None or gain.get("most_ns") is not None
 
 
 SOME_ROWS = 8

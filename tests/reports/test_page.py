@@ -96,8 +96,9 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     """The sentence and its bar, what to change with its gain, the groups, the iterations; what is left out is told."""
     result = diagnosis_or_none(made, None)
     assert result is not None
-    gain = {"low_ns": 1, "high_ns": 2_000, "share_low": 0.1, "share_high": 0.2}
+    gain = {"low_ns": 1, "high_ns": 2_000, "share_low": 0.1, "share_high": 0.2, "cannot_tell": None}
     finding = {"heading": "what", "title": "<b>", "action": "do", "gain": gain, "evidence": [], "confidence": "low"}
+    finding["missing_work"] = None
     result["findings"] = [finding]
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
@@ -162,7 +163,7 @@ def test_which_iterations_count_is_no_change_to_make(made: Path) -> None:
     """It stands below the sentence, also where nothing else was found."""
     result = diagnosis_or_none(made, None)
     assert result is not None
-    result["findings"] = [{"rule": "iteration_range_detector", "title": ""}]
+    result["findings"] = [{"rule": "iteration_range_detector", "missing_work": None}]
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
         write_html(connection, find_scope(connection), [], stream, result)

@@ -424,6 +424,8 @@ export interface DiagnosedFinding {
   gain: DiagnosedGain | null;
   evidence: DiagnosedEvidence[];
   overlaps_with: string[];
+  /** Whether its time lacks GPU work; `throughout` where launches are missing, too. */
+  missing_work: "some" | "throughout" | null;
   link: string | null;
   /** True where the recordings of all ranks tell it, as `dlprof distributed`. */
   whole_job?: boolean;
@@ -437,6 +439,10 @@ export interface DiagnosedGain {
   share_high: number | null;
   how: string | null;
   cannot_tell: string | null;
+  /** The most that it can be, where no least is known. */
+  most_ns: number | null;
+  /** What is to be mended before anything is gained: `launching limits`. */
+  none_while: string | null;
 }
 
 /** A GPU that the program works with. */

@@ -3,7 +3,7 @@ import type { Diagnosis } from "../api/types";
 import { missingWork } from "../model/findings";
 import { ViewLink } from "./view_link";
 
-/** `told`: whether the headline says that it is missing. */
+/** `told`: whether the headline of the diagnosis stands above. */
 export function MissingWork({ diagnosis, told = false }: { diagnosis: Diagnosis | null; told?: boolean }) {
   const missing = diagnosis === null ? null : missingWork(diagnosis);
   if (missing === null) return null;
@@ -14,7 +14,8 @@ export function MissingWork({ diagnosis, told = false }: { diagnosis: Diagnosis 
     </span>
   ) : (
     <span>
-      <ViewLink to={to}>{missing.what}</ViewLink> ({missing.when}): shares of GPU time are of what was recorded.
+      <ViewLink to={to}>GPU work is missing from this recording</ViewLink> ({missing.when}): shares of GPU time are of
+      what was recorded.
     </span>
   );
 }

@@ -10,20 +10,12 @@ export const CONFIDENCE =
 
 export const WHOLE_JOB = "The recordings of all ranks tell it: see GPUs and Ranks";
 
-/** The server's words for a gain that is none, and known to be, until what limits is mended; empty for others. */
-const noneYet = (gain: Pick<DiagnosedGain, "cannot_tell"> | null): string =>
-  /^none while [^:]*/.exec(gain?.cannot_tell ?? "")?.[0] ?? "";
-
-/** The server's words for a gain of which only the most is known; empty for others. */
-const atMost = (gain: Pick<DiagnosedGain, "cannot_tell"> | null): string =>
-  /^at most .*?(?=[,:;] |$)/.exec(gain?.cannot_tell ?? "")?.[0] ?? "";
-
 /** Why nobody can tell a gain, or why there is none yet, as a sentence; empty where there is a gain, or none to be had. */
-export function withoutGainWhy(gain: Pick<DiagnosedGain, "cannot_tell"> | null): string {
+export function withoutGainWhy(gain: Pick<DiagnosedGain, "cannot_tell" | "most_ns" | "none_while"> | null): string {
   const reason = (gain?.cannot_tell ?? "").replace(/\.$/, "");
-  if (reason === "") return "";
-  if (noneYet(gain) !== "") return `No gain${reason.slice("none".length)}.`;
-  return atMost(gain) !== "" ? `Gains ${reason}.` : `Gain not known: ${reason}.`;
+  if (gain === null || reason === "") return "";
+  if (gain.none_while !== null) return `No gain${reason.slice("none".length)}.`;
+  return gain.most_ns === null ? `Gain not known: ${reason}.` : `Gains ${reason}.`;
 }
 
 /** Of the findings before one, those about the same time: their gains do not add up. */
@@ -69,22 +61,17 @@ export function firstClause(sentence: string): string {
   return start === "" ? clause : `${start})${clause}`;
 }
 
-/** How the server says that GPU work is missing, in a finding and in the headline. */
-const MISSING_WORK = "GPU work is missing from this recording";
-
-export const saysMissing = (text: string): boolean => text.includes(MISSING_WORK);
-
 /** The finding that GPU work is missing from the time that shares are of, and for how much of it; null without one. */
 export function missingWork({
   findings,
   marked,
   mean,
-}: Pick<Diagnosis, "findings" | "marked" | "mean">): { rule: string; what: string; when: string } | null {
-  const finding = findings.find(({ title }) => title.startsWith(MISSING_WORK));
+}: Pick<Diagnosis, "findings" | "marked" | "mean">): { rule: string; when: string } | null {
+  const finding = findings.find(({ missing_work: missing }) => missing !== null);
   if (finding === undefined) return null;
   const { rule, time_ns: time, share } = finding;
   const whole = marked ? `${mean.iterations > 1 ? "an" : "the"} iteration` : formatDuration(mean.wall_ns);
-  return { rule, what: MISSING_WORK, when: `in ${formatDuration(time)} of ${whole}, ${formatShare(share)}` };
+  return { rule, when: `in ${formatDuration(time)} of ${whole}, ${formatShare(share)}` };
 }
 
 /** The server's name of the rule that finds communication which nothing hides. */
@@ -93,6 +80,11 @@ export const COMMUNICATION = "communication_detector";
 /** Whether the moments of a finding are those in which nothing hides what it is about. */
 export const isExposed = ({ part }: Pick<DiagnosedFinding, "part">): boolean =>
   part === "communication" || part === "copy";
+
+function gainInShort({ none_while: limits, most_ns: most }: Pick<DiagnosedGain, "none_while" | "most_ns">): string {
+  if (limits !== null) return `none while ${limits}`;
+  return most === null ? "gain not known" : `at most ${formatDuration(most)}`;
+}
 
 /** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */
 export function withoutGain(
@@ -106,7 +98,7 @@ export function withoutGain(
   return [
     ...about,
     gain !== null
-      ? noneYet(gain) || atMost(gain) || "gain not known"
+      ? gainInShort(gain)
       : per === "once"
         ? "happens once"
         : about.length > 0
@@ -139,7 +131,7 @@ export const isToWeigh = ({ severity, gain }: Pick<DiagnosedFinding, "severity" 
 
 /** How many findings gain something, if only at most, and how many others there are: `6 changes, 1 note`. */
 export function countedFindings(findings: readonly Pick<DiagnosedFinding, "gain">[]): string {
-  const changes = findings.filter(({ gain }) => gain?.high_ns != null || atMost(gain) !== "").length;
+  const changes = findings.filter(({ gain }) => (gain?.high_ns ?? gain?.most_ns ?? null) !== null).length;
   const notes = findings.length - changes;
   return [changes > 0 ? formatCounted(changes, "change") : "", notes > 0 ? formatCounted(notes, "note") : ""]
     .filter(Boolean)
@@ -148,7 +140,8 @@ export function countedFindings(findings: readonly Pick<DiagnosedFinding, "gain"
 
 /** Whether time is saved, or may be: a gain is told, or the time in question of what asks for a change. */
 const mayGain = (finding: DiagnosedFinding): boolean =>
-  finding.gain?.high_ns != null || (finding.time_ns !== null && asks(finding) && noneYet(finding.gain) === "");
+  finding.gain?.high_ns != null ||
+  (finding.time_ns !== null && asks(finding) && (finding.gain?.none_while ?? null) === null);
 
 /** Findings for a list of few: what asks for no change comes last. */
 export function askingFirst<Told extends Pick<DiagnosedFinding, "severity" | "per">>(

@@ -50,7 +50,6 @@ it("splits bars by DLProf's classes under the names of parts, as the Dashboard d
 });
 
 it("says of queued time that GPU work is missing from most of it, as the sentence does", () => {
-  const title = "GPU work is missing from this recording: in 53.4 ms of 62.6 ms (85.3 %) launched work was waiting.";
   const queued = (unexplained: number, findings: object[]) => {
     const device = {
       parts: { compute_other: 1_000_000, queued: 53_600_000 },
@@ -61,7 +60,7 @@ it("says of queued time that GPU work is missing from most of it, as the sentenc
     const diagnosis = { marked: true, mean, iterations: [], findings } as unknown as Diagnosis;
     return stepOf(diagnosis, dashboard())?.segments.find(({ key }) => key === "queued");
   };
-  const finding = { rule: "unrecorded_gpu_work", title, time_ns: 53_400_000, share: 0.853, part: null, evidence: [] };
+  const finding = { rule: "unrecorded_gpu_work", missing_work: "some", time_ns: 53_400_000, share: 0.853, part: null };
   expect(queued(53_400_000, [finding])).toMatchObject({ label: "Queued, GPU work missing", striped: true });
   expect(queued(53_400_000, [finding])?.about).toMatch(/^53\.4 ms in which .*; 200 µs between kernels\.$/);
   expect(queued(20_000_000, [finding])?.label).toBe("Queued");

@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Find
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import QUEUED, DeviceDiagnosis, far_ahead, working
 from tensorboard_plugin_dlprof.diagnosis.headings import COMPLETE
-from tensorboard_plugin_dlprof.diagnosis.headline import MISSING_WORK, NOTHING_OF_THE_HOST
+from tensorboard_plugin_dlprof.diagnosis.headline import MISSING_WORK
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered, meeting
@@ -45,8 +45,8 @@ def missing_work(signals: Signals) -> Finding | None:
             + f"{whose} and nothing is recorded as running."
             + " GPU busy: at least {busy_fraction}."
             + (
-                " It is missing throughout, as when it is sampled or another process uses the GPU, "
-                f"{NOTHING_OF_THE_HOST}"
+                " It is missing throughout, as when it is sampled or another process uses the GPU, so nothing is said of "
+                "the host."
                 if sampled
                 else " So it is all along, though all launches have their work: another process or graphics may use "
                 "the GPU then, or the driver passes launches on late, as on Windows."
@@ -74,12 +74,15 @@ def missing_work(signals: Signals) -> Finding | None:
                 **({COMPLETE: 1} if complete else {}),
             },
         )
-        if finding is not None and (
+        if finding is None:
+            return None
+        lacks = "" if complete else "throughout" if sampled else "some"
+        if (
             (complete and _longest_wait_ns(signals) < LONG_NS)
             or finding.numbers["share_fraction"] < thresholds.MUCH_MISSING_FRACTION  # type: ignore[operator]
         ):
-            return msgspec.structs.replace(finding, severity=Severity.ADVICE)
-        return finding
+            return msgspec.structs.replace(finding, severity=Severity.ADVICE, missing_work=lacks)
+        return msgspec.structs.replace(finding, missing_work=lacks)
     return _missing_before(signals)
 
 

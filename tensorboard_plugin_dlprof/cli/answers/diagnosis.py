@@ -161,6 +161,10 @@ class Gain(Struct):
     share_high: Fraction | None
     how: str | None
     cannot_tell: str | None
+    most_ns: Ns | None
+    """The most that it can be, where no least is known."""
+    none_while: str | None
+    """What is to be mended before anything is gained: ``launching limits``."""
 
 
 class Evidence(Struct):
@@ -196,6 +200,8 @@ class Finding(Struct):
     gain: Gain | None
     evidence: list[Evidence]
     overlaps_with: list[str]
+    missing_work: Literal["some", "throughout"] | None
+    """Whether its time lacks GPU work; ``throughout`` where launches are missing, too."""
     link: str | None
     whole_job: bool | UnsetType = UNSET
     """True where the recordings of all ranks tell it, as ``dlprof distributed``."""

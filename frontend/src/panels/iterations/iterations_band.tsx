@@ -10,7 +10,6 @@ import { Headline } from "../../components/sentence";
 import { formatCount } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { spentOn } from "../../model/answer";
-import { saysMissing } from "../../model/findings";
 import { fewMakeTheMean, isFarFrom, medianOf } from "../../model/iterations";
 import { oddOne } from "../../model/spread";
 import { splitRows, type Step } from "../../model/step";
@@ -87,7 +86,7 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
               Iteration {formatCount(odd.iteration)} is {overIn(odd, classLabel(data))}.{" "}
             </>
           )}
-          <MissingWork diagnosis={diagnosis} told={saysMissing(spent)} />
+          <MissingWork diagnosis={diagnosis} told={spent !== ""} />
         </span>
       </p>
     </header>

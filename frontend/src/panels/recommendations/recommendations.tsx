@@ -28,6 +28,7 @@ const asDiagnosed = ({ detector, problem, recommendation, gain, evidence, ...res
   share: null,
   per: "iteration",
   overlaps_with: [],
+  missing_work: null,
   gain:
     gain === null
       ? null
@@ -38,6 +39,8 @@ const asDiagnosed = ({ detector, problem, recommendation, gain, evidence, ...res
           share_high: gain.high_fraction,
           how: gain.reasoning,
           cannot_tell: null,
+          most_ns: null,
+          none_while: null,
         },
   evidence: evidence.map(({ kind, key, time_ns, count, detail }) => ({
     path: key,
