@@ -24,7 +24,7 @@ NEAR_FRACTION = 0.9
 """Of the GPU's memory: the next larger allocation may fail."""
 
 ROOM_FRACTION = 0.4
-"""Less than this in use leaves room for twice the batch."""
+"""Of the GPU's memory: where no more is ever held, most of it is room for a larger batch."""
 
 CACHED_FRACTION = 0.3
 """Of what is reserved: more than this is kept from everybody else for nothing."""
@@ -433,5 +433,7 @@ def _room(history: History) -> list[dict[str, Any]]:
     if history.out_of_memory:
         return []
     shows = "what the program takes from the driver" if history.measure == "driver" else "this process's allocator"
-    title = f"As far as {shows} shows, there is room for a larger batch"
-    return [_finding("batch_size_detector", "info", "low", title, "Try twice the batch size.")]
+    capacity = history.capacity_bytes
+    title = f"As far as {shows} shows, {size(capacity - most)} of the GPU's {size(capacity)} are free at the peak"
+    action = "That is room for a larger batch; whether one is faster, memory does not tell."
+    return [_finding("batch_size_detector", "info", "low", title, action)]

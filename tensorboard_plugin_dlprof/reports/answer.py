@@ -71,9 +71,7 @@ def sentence(diagnosis: Diagnosis, unit: str, host: Sequence[tuple[str, str, int
     parts = _shown(mean["parts"], unit)
     # As on the Dashboard: the bar says of that time what the sentence does.
     missing_ns = mean["queued"]["graph"] + mean["queued"]["unexplained"]
-    if 2 * missing_ns > mean["parts"]["queued"] and any(
-        finding["missing_work"] for finding in diagnosis["findings"]
-    ):
+    if 2 * missing_ns > mean["parts"]["queued"] and any(finding["missing_work"] for finding in diagnosis["findings"]):
         parts = [
             (f"{name}, GPU work missing" if colour == "queued" else name, colour, ns) for name, colour, ns in parts
         ]

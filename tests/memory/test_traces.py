@@ -28,6 +28,7 @@ from tensorboard_plugin_dlprof.memory.pairing import bridged
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
 from tensorboard_plugin_dlprof.pipeline import memory_of_source
 from tensorboard_plugin_dlprof.queries.memory import memory as memory_of_database
+from tensorboard_plugin_dlprof.units import size
 from tests.importers.kineto.traces import MAIN, kernel, op, trace
 from tests.shared_data import shared_data
 
@@ -106,6 +107,8 @@ def test_a_peak_that_iterations_reach_again_is_said_of_all_of_them() -> None:
     assert " on GPU 0 in each of the 5 iterations, reached in" in answer["headline"]
     # What the page tells first, and the command, too.
     assert [each["rule"] for each in device["findings"]] == ["batch_size_detector", "activation_detector"]
+    free, all_of_it = device["capacity_bytes"] - device["peak_reserved_bytes"], device["capacity_bytes"]
+    assert device["findings"][0]["title"].endswith(f" {size(free)} of the GPU's {size(all_of_it)} are free at the peak")
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def missing_work(signals: Signals) -> Finding | None:
             + f"{whose} and nothing is recorded as running."
             + " GPU busy: at least {busy_fraction}."
             + (
-                " It is missing throughout, as when it is sampled or another process uses the GPU, so nothing is said of "
-                "the host."
+                " It is missing throughout, as when it is sampled or another process uses the GPU, so nothing is said "
+                "of the host."
                 if sampled
                 else " So it is all along, though all launches have their work: another process or graphics may use "
                 "the GPU then, or the driver passes launches on late, as on Windows."
