@@ -211,13 +211,29 @@ def test_wide_pieces_of_the_bar_of_ops_have_a_name(page: Page, tensorboard: Tens
 def test_the_name_in_the_bar_of_ops_begins_where_its_group_begins(page: Page, tensorboard: TensorBoard) -> None:
     """A name within one of the colours of a group would be read as the name of that part."""
     page.goto(tensorboard.page(run="amp", view="ops"))
-    pieces = page.locator(".largest .stacked-bar a.segment", has=page.locator("svg + svg")).filter(has_text="conv2d")
+    pieces = page.locator(".largest .stacked-bar a.segment", has=page.locator("rect ~ rect")).filter(has_text="conv2d")
     expect(pieces.first).to_be_visible()
     for piece in pieces.all():
-        group, name = piece.bounding_box(), piece.locator("text:not([aria-hidden=true])").first.bounding_box()
+        group, name = piece.bounding_box(), piece.locator("text").first.bounding_box()
         assert group is not None
         assert name is not None
         assert name["x"] - group["x"] < 10
+
+
+def test_letters_of_a_bar_are_of_one_ink(page: Page, tensorboard: TensorBoard) -> None:
+    """A letter over two colours is not cut into a white and a black half: where no ink is read on both, it has an edge."""
+    page.goto(tensorboard.page(run="amp", view="ops"))
+    expect(page.locator(".largest .stacked-bar text").first).to_be_visible()
+    edges = set()
+    for width in range(800, 1500, 100):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator(".largest .stacked-bar rect ~ rect").first).to_be_visible()
+        drawn = page.locator(".largest .stacked-bar text").evaluate_all(
+            "texts => texts.map(text => [`${text.x.baseVal[0].value} ${text.textContent}`, getComputedStyle(text).stroke])"
+        )
+        assert len({text for text, _ in drawn}) == len(drawn)
+        edges |= {edge != "none" for _, edge in drawn}
+    assert edges == {False, True}
 
 
 @pytest.mark.parametrize("real_run", ["megatron"], indirect=True)

@@ -7,6 +7,7 @@ const INLINED = [
   "stroke-width",
   "stroke-dasharray",
   "stroke-opacity",
+  "paint-order",
   "opacity",
   "font-family",
   "font-size",

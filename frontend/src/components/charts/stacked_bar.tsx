@@ -1,7 +1,7 @@
 /** One bar of 100 %: what a whole is made of. Each segment can lead to what shows it. */
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inTimeUnit, readableAndExact, unitOf } from "../../format/time";
-import { textOn } from "../../model/resources";
+import { colourOf, textOn } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
 import { textWidth } from "../text_width";
 import { useWidth } from "../use_width";
@@ -77,7 +77,6 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
 function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; wide: number; height: number }) {
   // A time alone would not say whose it is.
   const { label, short = "" } = segment;
-  const parts = segment.parts ?? [[segment.colour, 1] as const];
   const beside = wide < NARROW ? CLOSE : BESIDE;
   const room = wide - 2 * beside;
   const time = formatDuration(segment.ns);
@@ -85,34 +84,35 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   const names = below ? [label, short] : [`${label} ${time}`, label, short];
   const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
   const lines = name === "" ? [] : [name, ...(below && textWidth(time) <= room ? [time] : [])];
-  let share = 0;
+  const end = beside + Math.max(...lines.map(textWidth));
+  let from = 0;
+  // The last part that has some of the text.
+  let under = 0;
+  const parts = segment.parts ?? [[segment.colour, 1] as const];
+  const rects = parts.map(([colour, part], at) => {
+    const width = at === parts.length - 1 ? wide - from : part * wide;
+    if (from < end) under = at;
+    from += width;
+    return <rect key={at} x={x + from - width} width={Math.max(width, 0)} height={height} fill={colour} />;
+  });
+  // What is quiet is dark in the dark theme, alone of all.
+  const inks = new Set(parts.slice(0, under + 1).map(([fill]) => (fill === colourOf("other") ? fill : textOn(fill))));
   return (
     <>
-      {parts.map(([colour, part], at) => {
-        const from = share * wide;
-        share = at === parts.length - 1 ? 1 : share + part;
-        return (
-          <svg key={at} x={x + from} width={Math.max(share * wide - from, 0)} height={height}>
-            <rect width="100%" height={height} fill={colour} />
-            {segment.striped === true && <rect width="100%" height={height} fill="url(#striped)" />}
-            {/* The text of the whole, of which each part shows what lies on it, in its own ink. */}
-            {lines.map((text, i) =>
-              from < beside + textWidth(text) ? (
-                <text
-                  key={i}
-                  class={textOn(colour)}
-                  style={{ fill: segment.ink }}
-                  x={beside - from}
-                  y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
-                  aria-hidden={at > 0}
-                >
-                  {text}
-                </text>
-              ) : null,
-            )}
-          </svg>
-        );
-      })}
+      {rects.slice(0, under + 1)}
+      {segment.striped === true && <rect x={x} width={wide} height={height} fill="url(#striped)" />}
+      {lines.map((text, i) => (
+        <text
+          key={i}
+          class={inks.size > 1 ? "on-both" : textOn(parts[0]?.[0] ?? "")}
+          style={{ fill: segment.ink }}
+          x={x + beside}
+          y={height / 2 + 4.5 + LINE * (i - (lines.length - 1) / 2)}
+        >
+          {text}
+        </text>
+      ))}
+      {rects.slice(under + 1)}
     </>
   );
 }
