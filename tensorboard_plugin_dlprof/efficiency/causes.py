@@ -71,10 +71,10 @@ def cause(facts: Facts) -> Cause:
         return Cause.LAYOUT if facts.transposes else Cause.NONE
     if facts.matrix_unit == MatrixUnit.UNKNOWN:
         return Cause.NO_NAME
-    if _is_small(facts):
-        return Cause.TOO_SMALL
     if not facts.has_units:
         return Cause.NO_UNIT
+    if _is_small(facts):
+        return Cause.TOO_SMALL
     if facts.precision == "fp64" and not facts.native:
         return Cause.FP64
     if facts.precision == "fp32" and not facts.native:

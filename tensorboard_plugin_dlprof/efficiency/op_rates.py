@@ -187,7 +187,8 @@ class _Ops:
 
     def _kept_off(self, causes: list[Cause]) -> Int64s:
         """What the cause of each op costs, ns: the time of the kernels that multiply, but not on matrix units, and of
-        those that change the layout if that is the cause; of those that nothing tells of, where it is that.
+        those that change the layout if that is the cause; of those that nothing tells of, where it is that. Without
+        matrix units nothing is kept off them.
 
         Kernels of an op may run at the same time: it is never more than the GPU time of the op.
         """
@@ -196,7 +197,8 @@ class _Ops:
         multiplying = self._time_of(self._multiplies & is_off)
         changing = self._time_of((self._multiplies | self._transposes) & is_off)
         unknown = self._time_of(unit == MatrixUnit.UNKNOWN)
-        by_cause = {Cause.NONE: np.zeros_like(unknown), Cause.LAYOUT: changing, Cause.NO_NAME: unknown}
+        none = np.zeros_like(unknown)
+        by_cause = {Cause.NONE: none, Cause.NO_UNIT: none, Cause.LAYOUT: changing, Cause.NO_NAME: unknown}
         cost = [by_cause.get(cause, multiplying)[row] for row, cause in enumerate(causes)]
         return np.minimum(np.array(cost, np.int64), self._nodes.times.gpu.sum)
 

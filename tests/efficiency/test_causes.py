@@ -134,9 +134,11 @@ def test_a_type_that_the_units_take_is_not_to_blame(precision: str) -> None:
 
 
 def test_a_gpu_without_matrix_units_is_the_cause() -> None:
-    """P100: neither type nor shape would help; a vector is too small wherever it runs."""
+    """P100: neither type nor shape would help, nor would larger work."""
+    vector = Work("gemm", 2 * 4096, dimensions=(Dimension("M", 4096), Dimension("N", 1), Dimension("K", 1)))
     for precision in ("fp16", "fp32", "fp64"):
-        assert cause(facts(FITS, precision, tf32_device=False, has_units=False)) is Cause.NO_UNIT
+        for work in (FITS, vector):
+            assert cause(facts(work, precision, tf32_device=False, has_units=False)) is Cause.NO_UNIT
 
 
 def test_a_transposed_convolution_in_groups_is_judged_by_its_groups() -> None:

@@ -111,6 +111,18 @@ def test_each_cause_is_told_of_an_op_that_has_only_it(
     assert (row["eligibility"], row["cause"]) == (eligibility, cause)
 
 
+@pytest.mark.parametrize("kernel_us", [4, 400])
+def test_nothing_could_be_on_matrix_units_that_the_gpu_does_not_have(tmp_path: Path, kernel_us: int) -> None:
+    """Neither small nor large work: no time of it is kept off them, and nothing limits its kernels."""
+    case = Case(["sgemm_128x128x8_NN_vec"], "float", device=P100, kernel_us=kernel_us)
+    (row,) = _rows(tmp_path, case, "ops")
+    assert (row["cause"], row["kept_off_ns"]) == ("No matrix units", 0)
+    with closing(open_database(tmp_path / "a.dlprof_dldb.sqlite")) as connection:
+        rates = efficiency(connection, find_scope(connection))
+    assert [limit["limit"] for limit in rates["limits"]] == ["other"]
+    assert rates["causes"] == []
+
+
 @pytest.mark.parametrize(
     ("kernel", "uses", "word"),
     [(TENSOR, True, "yes"), (HGEMM, False, "no"), ("triton_tem_fused_mm_0", None, "unknown")],

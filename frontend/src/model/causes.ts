@@ -12,7 +12,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   Dimension: "A length is not a multiple of what the data type needs: pad it.",
   Layout: "Kernels that only transpose run around the one that computes; NHWC (channels_last in PyTorch) avoids them.",
   "Too small": "The work is too small for {unit}s to matter: short lengths, vectors, one channel per group.",
-  "No matrix units": "The GPU has no {unit}s for this data type.",
+  "No matrix units": "The GPU has no {unit}s.",
   "Library's choice": "Type and shape would fit; the library chose a kernel that does not use {unit}s.",
   "Unknown kernels": "The names of the kernels do not tell whether they use {unit}s.",
   "Unknown GPU":

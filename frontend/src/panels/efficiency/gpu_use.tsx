@@ -176,17 +176,19 @@ function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Efficienc
   const shown = (ns: number): number => (ns * summed) / iterations;
   return (
     <div class="op-rates">
-      <Meter
-        label={`${data.matrix_unit} kernels, of ${timed}${used !== null && untold > 0 ? ", at least" : ""}`}
-        ofUnits
-        fraction={shareOf(used, all)}
-        value={used === null ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))} launched`}
-        tip={
-          used === null
-            ? undefined
-            : `${readableAndExact(shown(used))} of ${readableAndExact(shown(all))} ${timed}, the sum over what was launched in ${summed === iterations ? "the iterations" : "an iteration, on average"}`
-        }
-      />
+      {data.has_matrix_units && (
+        <Meter
+          label={`${data.matrix_unit} kernels, of ${timed}${used !== null && untold > 0 ? ", at least" : ""}`}
+          ofUnits
+          fraction={shareOf(used, all)}
+          value={used === null ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))} launched`}
+          tip={
+            used === null
+              ? undefined
+              : `${readableAndExact(shown(used))} of ${readableAndExact(shown(all))} ${timed}, the sum over what was launched in ${summed === iterations ? "the iterations" : "an iteration, on average"}`
+          }
+        />
+      )}
       <Meters
         rates={{
           ...network,

@@ -37,10 +37,12 @@ interface GroupOpsProps {
   /** The choice of another view of the tree. */
   choice: ComponentChildren;
   picture: "icicle" | "treemap";
+  /** Whether the GPU has matrix units: else nothing is, or could be, on them. */
+  hasUnits: boolean;
 }
 
 /** A picture of the tree at full width, below it the tree as a table, beside that what is known of the selected row. */
-export function GroupOps({ choice, picture }: GroupOpsProps) {
+export function GroupOps({ choice, picture, hasUnits }: GroupOpsProps) {
   const scope = useScope();
   const { matrixUnit } = scope;
   const { tree, query } = useGroupTree("groups", SCREEN);
@@ -50,6 +52,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
     return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const withCollectives = communicates(tree.rows.tree);
   const known = colourings(matrixUnit, isRated(tree.rows.tree), withCollectives);
+  if (!hasUnits) delete known.cores;
   const options = (Object.keys(known) as ColouringId[]).map(
     (id) => [id, known[id]?.label ?? "", known[id]?.about ?? ""] as const,
   );
@@ -58,7 +61,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
   const Picture = picture === "icicle" ? Icicle : Treemap;
   return (
     <div class="stacked">
-      <WasteNote tree={tree} matrixUnit={matrixUnit} />
+      <WasteNote tree={tree} matrixUnit={hasUnits ? matrixUnit : ""} />
       <section class="panel tree-panel" aria-label="Group Ops">
         <header class="table-tools of-tree" {...tools}>
           <h2>Group Ops</h2>

@@ -1,4 +1,5 @@
 /** Modules: one tree of modules and name scopes, as icicle or treemap with a table (Group Ops), or as graph, with one selection. */
+import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { useUrl } from "../../frame/url";
 import { Graph } from "./graph";
@@ -10,7 +11,7 @@ const VIEWS = [
   ["graph", "Graph", "Compatibility graph"],
 ] as const;
 
-export function Modules() {
+export function Modules({ data }: { data: DashboardResponse }) {
   const view = chosenOf(VIEWS, useUrl()["groups.as"]);
   const choice = (
     <Choice
@@ -20,5 +21,9 @@ export function Modules() {
       to={(as) => ({ "groups.as": as === "icicle" ? null : as })}
     />
   );
-  return view === "graph" ? <Graph choice={choice} /> : <GroupOps choice={choice} picture={view} />;
+  return view === "graph" ? (
+    <Graph choice={choice} />
+  ) : (
+    <GroupOps choice={choice} picture={view} hasUnits={data.has_matrix_units} />
+  );
 }

@@ -25,7 +25,13 @@ import { eligibleSentence, findingOf, onUnitsInWords, opsOf, othersOf, partApart
 
 const LETTERS = 48;
 
-export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
+interface WasteNoteProps {
+  tree: GroupTree;
+  /** Empty where the GPU has none, of which nothing is to be said. */
+  matrixUnit: string;
+}
+
+export function WasteNote({ tree, matrixUnit }: WasteNoteProps) {
   const { folded } = tree;
   const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(folded), [folded]);
   const stop = useOneStop<HTMLElement>();
@@ -53,10 +59,13 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const [cause] = limited?.key === named.key ? limited.causes : [];
   const keptOff = cause !== undefined && !isUntold(cause.label) ? cause : undefined;
   const isBound = isOnGpu && keptOff === undefined;
+  const said = [matrixUnit === "" ? "" : onUnitsInWords(named, matrixUnit), isBound ? "" : mainBoundInWords(named)]
+    .filter(Boolean)
+    .join(", ");
   // What holds for the named row, and what to do about it.
   const first = (
     <>
-      {[onUnitsInWords(named, matrixUnit), isBound ? "" : mainBoundInWords(named)].filter(Boolean).join(", ")}.
+      {said !== "" && `${said}.`}
       {cause !== undefined && keptOff === undefined && (
         <>
           {" "}
@@ -95,7 +104,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     ...(hostLimits === "" ? [] : ["Recommendations tell what an iteration gains, as far as that is known."]),
     ...(boundInWords(named) === mainBoundInWords(named) ? [] : [`Its kernel time: ${boundInWords(named)}.`]),
     ...(advised ? [causeAbout(limited.causes[0]?.label ?? "", matrixUnit)] : []),
-    eligibleSentence(ops, matrixUnit),
+    matrixUnit === "" ? "" : eligibleSentence(ops, matrixUnit),
   ].filter(Boolean);
   const lines = isOnGpu
     ? [first, ...(other === null ? [] : [other])]
@@ -126,7 +135,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         {lines.map((line, i) => (
           <li key={i}>
             {line}
-            {isOnGpu && i === lines.length - 1 && (
+            {isOnGpu && i === lines.length - 1 && more.length > 0 && (
               <>
                 {"\u00a0"}
                 <Info term="what this module could gain" text={more.join("\n")} />
