@@ -53,6 +53,9 @@ AMD_LIBRARIES: Final = frozenset(
 AMD_WORDS = ("AMD", "Instinct", "Radeon")
 """Parts of the names of AMD's GPUs."""
 
+AMD_ARCHITECTURES: Final = {(9, 4): "gfx942", (9, 5): "gfx950"}
+"""By the numbers that AMD's runtime gives in place of a compute capability, where they tell it: 9.0 is of several."""
+
 
 def is_amd(device_name: str) -> bool:
     """Whether a GPU is one of AMD's, by its name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.classify.architecture import AMD_WORDS
+from tensorboard_plugin_dlprof.classify.architecture import AMD_ARCHITECTURES, AMD_WORDS, HIP
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
@@ -11,7 +11,21 @@ _WALL = (
     "WHERE summary.aggr_id = used.aggr_id AND summary.domain_id = used.domain_id)"
 )
 
-_IS_AMD = " OR ".join(f"instr(gpu.gpu_name, '{word}')" for word in AMD_WORDS)
+_IS_AMD = " OR ".join(
+    (
+        *(f"instr(gpu.gpu_name, '{word}')" for word in AMD_WORDS),
+        f"EXISTS (SELECT 1 FROM view_system_config WHERE cuda_version LIKE '{HIP}%')",
+    )
+)
+
+_GFX = "substr(gpu.gpu_name, instr(gpu.gpu_name, 'gfx'))"
+"""The name of a GPU from its architecture on, where the recording has that for a name: ``gfx942, 304 CUs``."""
+
+_AMD_ARCHITECTURE = (
+    "CASE gpu.compute_capability_major || '.' || gpu.compute_capability_minor "
+    + " ".join(f"WHEN '{major}.{minor}' THEN '{name}'" for (major, minor), name in AMD_ARCHITECTURES.items())
+    + f" ELSE CASE WHEN instr(gpu.gpu_name, 'gfx') THEN substr({_GFX}, 1, instr({_GFX} || ',', ',') - 1) END END"
+)
 
 GPUS = Table(
     name="gpus",
@@ -34,8 +48,9 @@ GPUS = Table(
                "device.cuda_ordinal", nullable=True, tier=2),
         Column("name", "Name", "text", "Name of the GPU.", "nullif(gpu.gpu_name, '')", nullable=True, searchable=True,
                tier=1),
-        Column("compute_capability", "Compute Capability", "text", "Version of the architecture of NVIDIA's GPUs.",
-               f"CASE WHEN gpu.compute_capability_major > 0 AND NOT ({_IS_AMD}) "
+        Column("compute_capability", "Compute Capability or Architecture", "text", "Of NVIDIA's GPUs the compute "
+               "capability, 9.0; of AMD's the architecture, gfx942, where the recording tells it.",
+               f"CASE WHEN {_IS_AMD} THEN {_AMD_ARCHITECTURE} WHEN gpu.compute_capability_major > 0 "
                "THEN gpu.compute_capability_major || '.' || gpu.compute_capability_minor END", nullable=True, tier=2),
         Column("sm_count", "SMs", "integer", "Multiprocessors of the GPU.", "nullif(gpu.sm_count, 0)", nullable=True,
                tier=2),

@@ -10,6 +10,10 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.gpus import GPUS
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
+from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.system import framework, has_matrix_units, matrix_unit, system_facts
 from tests.importers.nsight.exports import process, strings, write_export
 from tests.importers.nsight.rows import KERNEL_COLUMNS
@@ -42,6 +46,32 @@ def test_matrix_units_are_called_as_their_vendor_calls_them(
     assert facts["GPU Count"] == "1"
     assert {label: value for label, value in facts.items() if label in ("CUDA", "ROCm (HIP)")} == runtime
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "expected"),
+    [
+        ("NVIDIA H100 80GB HBM3", (9, 0), "9.0"),
+        ("AMD Instinct MI300X", (9, 4), "gfx942"),
+        ("AMD Instinct MI210", (9, 0), None),
+        ("", (9, 4), "gfx942"),
+        ("AMD gfx90a, 104 CUs", (0, 0), "gfx90a"),
+        ("AMD gfx1100", (0, 0), "gfx1100"),
+    ],
+)
+def test_gpus_of_amd_have_an_architecture_in_place_of_a_compute_capability(
+    tmp_path: Path, name: str, numbers: tuple[int, int], expected: str | None
+) -> None:
+    """By the numbers of the runtime, which are of several before MI300, else by the name."""
+    kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {"device": 0}}
+    device = {"id": 0, "name": name, "computeMajor": numbers[0], "computeMinor": numbers[1]}
+    runtime = {} if name else {"hip_runtime_version": 60443483}
+    source = tmp_path / "trace.json"
+    source.write_text(json.dumps({"deviceProperties": [device], **runtime, "traceEvents": [kernel]}), encoding="utf-8")
+    import_source(source, tmp_path / "trace.sqlite", ImportOptions(), lambda stage, fraction: None)
+    with closing(open_database(tmp_path / "trace.sqlite")) as connection:
+        (row,) = page(connection, GPUS, find_scope(connection), PageRequest()).rows
+        assert row["compute_capability"] == expected
 
 
 @pytest.mark.parametrize(

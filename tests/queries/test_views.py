@@ -202,9 +202,15 @@ def test_tensor_core_kernels_of_an_iteration(asked: Asked) -> None:
         assert using.count(True) == (expected[0] or 0)
 
 
+def _architecture(name: str, major: int, minor: int) -> str | None:
+    if is_amd(name):
+        return "gfx942" if (major, minor) == (9, 4) or "gfx942" in name else None
+    return f"{major}.{minor}" if major else None
+
+
 def test_gpus(asked: Asked) -> None:
-    """``view_gpu_devices``; what is not recorded is unknown, as is the compute capability of AMD's GPUs, and kernels
-    are counted GPU by GPU."""
+    """``view_gpu_devices``; what is not recorded is unknown, AMD's GPUs have an architecture in place of a compute
+    capability, and kernels are counted GPU by GPU."""
     rows = asked.ours("gpus", "device_id", "name", "compute_capability", "sm_count", "utilization_fraction", "kernels")
     view = asked.theirs(
         "SELECT device_id, gpu_name, cuda_major, cuda_minor, sm_count, device_gpu_utilization, "
@@ -214,7 +220,7 @@ def test_gpus(asked: Asked) -> None:
     assert len(rows) == len(view)
     for row, (device, name, major, minor, sms, percent, kernels) in zip(rows, view, strict=True):
         assert row[:2] == (device, name or None)
-        assert row[2:4] == (f"{major}.{minor}" if major and not is_amd(name) else None, sms or None)
+        assert row[2:4] == (_architecture(name, major, minor), sms or None)
         assert row[4] == pytest.approx(percent / 100, abs=1e-8)
         assert row[5] == kernels
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.classify.architecture import AMD_ARCHITECTURES
 from tensorboard_plugin_dlprof.columns.store import ColumnStore, release_freed
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import (
@@ -76,7 +77,6 @@ _H200_BYTES = 100 << 30
 _MEMORY_BYTES = 16 << 20
 """Columns above a share of this are in files, where an import may use more, too: those of other formats, whose events
 take ten times the bytes, are small beside them."""
-_AMD = {(9, 4): "gfx942", (9, 5): "gfx950"}
 
 
 class XPlaneImporter:
@@ -372,7 +372,7 @@ def _device(plane: Plane) -> Device:
         name = stated
     elif plane.stats.get("device_vendor") == "AMD":
         # The marketing name does not follow from these numbers.
-        name = f"AMD {_AMD.get((major, minor), 'GPU')}" + (f", {count} CUs" if count else "")
+        name = f"AMD {AMD_ARCHITECTURES.get((major, minor), 'GPU')}" + (f", {count} CUs" if count else "")
         major = minor = 0
     else:
         name = _GPUS.get((major, minor, count), "")

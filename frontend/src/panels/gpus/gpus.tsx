@@ -204,12 +204,13 @@ export function Gpus({ data }: { data: DashboardResponse }) {
 function Facts({ data: { memory, matrix_unit: matrixUnit }, id }: { data: DashboardResponse; id: number | null }) {
   const { row = {} } = useRow("gpus", "device_id", String(id ?? ""));
   const capability = textOf(row, "compute_capability");
+  const isAmd = matrixUnit === "Matrix Core";
   const processors = numberOf(row, "sm_count");
   const bytes = numberOf(row, "memory_bytes");
   const isUsed = memory !== null && !memory.relative && memory.device === String(id);
   const facts = [
-    capability && `compute capability ${capability}`,
-    processors === null ? "" : formatCounted(processors, matrixUnit === "Matrix Core" ? "CU" : "SM"),
+    capability && `${isAmd ? "architecture" : "compute capability"} ${capability}`,
+    processors === null ? "" : formatCounted(processors, isAmd ? "CU" : "SM"),
     bytes === null ? "" : `${formatBytes(bytes)} of memory`,
     isUsed ? `${formatBytes(memory.peak_bytes)} in use at the peak` : "",
   ].filter(Boolean);
