@@ -4,7 +4,7 @@ from __future__ import annotations
 
 COLOURS = {
     "tensor_core": ("#1c4e20", "#9feda0"),
-    "unknown_kernel": ("#7a6a00", "#e6d35a"),
+    "unknown_kernel": ("#a3bca3", "#72817b"),
     "other_kernel": ("#38a754", "#45934d"),
     "memory": ("#407ada", "#47b1fb"),
     "data_loader": ("#695ba2", "#b262d9"),

@@ -3,8 +3,9 @@
  *
  * The hues are DLProf Viewer's: dark green, light green, blue, orange, grey; its pink is communication's, as what is none of all that
  * must not be the loudest. Of the greens, that of Tensor Cores stands out: the darkest on white, the brightest on black. The exact
- * colours were searched for, so that every one but the quiet one has a contrast of at least 3 to 1 to both themes' panels, and no two
- * look alike to people with protanopia, deuteranopia or tritanopia; `resources.test.ts` checks both.
+ * colours were searched for, so that every one but the quiet ones, of the rest and of kernels of which nothing is known, has a
+ * contrast of at least 3 to 1 to both themes' panels, and no two look alike to people with protanopia, deuteranopia or tritanopia;
+ * `resources.test.ts` checks both.
  */
 import type { Resource } from "../api/types";
 
@@ -18,7 +19,7 @@ export interface Colours {
 
 export const COLOURS: Readonly<Record<ColourClass, Colours>> = {
   tensor_core: { light: "#1c4e20", dark: "#9feda0" },
-  unknown_kernel: { light: "#7a6a00", dark: "#e6d35a" },
+  unknown_kernel: { light: "#a3bca3", dark: "#72817b" },
   other_kernel: { light: "#38a754", dark: "#45934d" },
   memory: { light: "#407ada", dark: "#47b1fb" },
   data_loader: { light: "#695ba2", dark: "#b262d9" },
@@ -131,7 +132,7 @@ export const colourOf = (name: ColourClass): string => `var(--c-${name.replace("
 
 /** On these colours of the light theme white is read best, on all others black; those of the dark theme are light. */
 const UNDER_WHITE: ReadonlySet<string> = new Set([
-  ...(["tensor_core", "unknown_kernel", "data_loader", "io", "communication", "by_memory"] as const).map(colourOf),
+  ...(["tensor_core", "data_loader", "io", "communication", "by_memory"] as const).map(colourOf),
   "var(--c-blocked)",
 ]);
 
