@@ -67,13 +67,13 @@ export function formatSpread(spread: number, mean: number): string {
 /** A duration in the unit of its column: `0.774 ms`. */
 export const inTimeUnit = (ns: number, unit: TimeUnit): string => `${inUnit(ns, unit)} ${unit.name}`;
 
-/** A range of durations, both in the unit of the upper, or of their column: `0.935 to 1.87 ms`; `up to 59.3 ms` from nothing. */
-export function formatRange(low: number, high: number, unit?: TimeUnit): string {
-  const upper = unit === undefined ? formatDuration(high) : inTimeUnit(high, unit);
+/** A range of durations, both in the unit of the upper: `0.935 to 1.87 ms`; `up to 59.3 ms` from nothing. */
+export function formatRange(low: number, high: number): string {
+  const upper = formatDuration(high);
   if (low === 0) return high === 0 ? upper : `up to ${upper}`;
   // Minutes have no decimals.
   if (high >= MINUTES_NS) return formatDuration(low) === upper ? upper : `${formatDuration(low)} to ${upper}`;
-  const lower = inUnit(low, unit ?? columnUnit(high));
+  const lower = inUnit(low, columnUnit(high));
   return lower === upper.slice(0, upper.lastIndexOf(" ")) ? upper : `${lower} to ${upper}`;
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import type { DiagnosedFinding, Diagnosis } from "../api/types";
-import { unitOf } from "../format/time";
 import {
   askingFirst,
   countedFindings,
@@ -11,12 +10,9 @@ import {
   missingWork,
   opening,
   rangeText,
-  unitOfGains,
   withoutGain,
   withoutGainWhy,
 } from "./findings";
-
-const MS = unitOf([2e6]);
 
 describe("findings", () => {
   it("says a range with its unit once", () => {
@@ -111,30 +107,20 @@ describe("findings", () => {
     expect([[change], [note, missing], []].map(countedFindings)).toEqual(["1 change", "2 notes", ""]);
   });
 
-  it("says what all gain in the unit of the largest, whatever notes are about", () => {
-    const gains = (high_ns: number) => ({ low_ns: high_ns / 2, high_ns, share_low: 0, share_high: 0 });
-    const base = { severity: "advice", per: "iteration", how: null, cannot_tell: null };
-    const told = [
-      { ...base, gain: gains(24_000_000), time_ns: 1 },
-      { ...base, gain: gains(774_000), time_ns: 1 },
-      { ...base, severity: "info", gain: null, time_ns: 5e9 },
-    ] as unknown as DiagnosedFinding[];
-    const unit = unitOfGains(told);
-    expect(told.slice(0, 2).map(({ gain }) => gain && gainTime(gain, unit))).toEqual([
-      "12.0 to 24.0 ms",
-      "0.387 to 0.774 ms",
-    ]);
+  it("says what is gained in the unit of the time that the sentence beside it names", () => {
+    const gains = [24_000_000, 774_000].map((high_ns) => gainTime({ low_ns: high_ns / 2, high_ns }));
+    expect(gains).toEqual(["12.0 to 24.0 ms", "387 to 774 µs"]);
   });
 
   it("says in place of a gain what time it is about", () => {
     const none = { low_ns: null, high_ns: null, share_low: null, share_high: null, how: null };
     const gain = { ...none, cannot_tell: "x", most_ns: null, none_while: null };
     const about = { gain, per: "iteration", time_ns: 2_000_000, share: 0.5 } as const;
-    expect(withoutGain(about, MS)).toEqual(["2.00 ms, 50.0 %", "gain not known"]);
-    expect(withoutGain({ ...about, gain: null, per: "once", share: null }, MS)).toEqual(["2.00 ms", "happens once"]);
+    expect(withoutGain(about)).toEqual(["2.00 ms, 50.0 %", "gain not known"]);
+    expect(withoutGain({ ...about, gain: null, per: "once", share: null })).toEqual(["2.00 ms", "happens once"]);
     const cannot_tell = "none while the data loader limits: kernels get 1 ms shorter. Mend that first.";
     const later = { ...gain, cannot_tell, none_while: "the data loader limits" };
-    expect(withoutGain({ ...about, gain: later }, MS)).toEqual([
+    expect(withoutGain({ ...about, gain: later })).toEqual([
       "2.00 ms, 50.0 %",
       "none while the data loader limits",
     ]);
@@ -143,9 +129,9 @@ describe("findings", () => {
     expect(withoutGainWhy(null)).toBe("");
     const cannot = "at most 3.12 ms, which the host takes for launches that could go.";
     const most = { ...gain, cannot_tell: cannot, most_ns: 3_115_804 };
-    expect(withoutGain({ ...about, gain: most }, MS)).toEqual(["2.00 ms, 50.0 %", "at most 3.12 ms"]);
+    expect(withoutGain({ ...about, gain: most })).toEqual(["2.00 ms, 50.0 %", "at most 3.12 ms"]);
     expect(withoutGainWhy(most)).toBe("Gains at most 3.12 ms, which the host takes for launches that could go.");
-    expect(withoutGain({ ...about, gain: null, time_ns: null, share: null }, MS)).toEqual(["no gain in time"]);
+    expect(withoutGain({ ...about, gain: null, time_ns: null, share: null })).toEqual(["no gain in time"]);
   });
 
   it("says of a gain from nothing what it can be", () => {

@@ -2,7 +2,7 @@
 import type { DiagnosedFinding, DiagnosedGain, Diagnosis, EvidenceKind, Gain } from "../api/types";
 import { formatShare } from "../format/share";
 import { formatCounted, UNKNOWN } from "../format/number";
-import { formatDuration, formatRange, inTimeUnit, unitOf, type TimeUnit } from "../format/time";
+import { formatDuration, formatRange } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
 export const CONFIDENCE =
@@ -34,12 +34,9 @@ export function rangeText(low: string, high: string): string {
     : `${low} to ${high}`;
 }
 
-export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "high_ns">, unit?: TimeUnit): string =>
-  low === null || high === null ? UNKNOWN : formatRange(low, high, unit);
-
-/** The unit of what findings gain, or are about, in a column. */
-export const unitOfGains = (findings: readonly DiagnosedFinding[]): TimeUnit =>
-  unitOf(findings.filter((each) => !isNote(each)).map(({ gain, time_ns: time }) => gain?.high_ns ?? time));
+/** In the unit of the sentence beside it, which names the same time; bars compare findings. */
+export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "high_ns">): string =>
+  low === null || high === null ? UNKNOWN : formatRange(low, high);
 
 /** What gains are a share of: without marked iterations there is none to speak of. */
 export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "the recording");
@@ -87,14 +84,14 @@ function gainInShort({ none_while: limits, most_ns: most }: Pick<DiagnosedGain, 
 }
 
 /** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */
-export function withoutGain(
-  { gain, per, time_ns: time, share }: Pick<DiagnosedFinding, "gain" | "per" | "time_ns" | "share">,
-  unit: TimeUnit,
-): string[] {
+export function withoutGain({
+  gain,
+  per,
+  time_ns: time,
+  share,
+}: Pick<DiagnosedFinding, "gain" | "per" | "time_ns" | "share">): string[] {
   const about =
-    time === null
-      ? []
-      : [[inTimeUnit(time, unit), share === null ? "" : formatShare(share)].filter(Boolean).join(", ")];
+    time === null ? [] : [[formatDuration(time), share === null ? "" : formatShare(share)].filter(Boolean).join(", ")];
   return [
     ...about,
     gain !== null

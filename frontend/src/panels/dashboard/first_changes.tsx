@@ -8,7 +8,7 @@ import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatShare } from "../../format/share";
-import { formatDuration, type TimeUnit } from "../../format/time";
+import { formatDuration } from "../../format/time";
 import {
   countedFindings,
   WHOLE_JOB,
@@ -18,7 +18,6 @@ import {
   isExposed,
   rangeText,
   scaleSaid,
-  unitOfGains,
   withoutGain,
   type FirstFinding,
 } from "../../model/findings";
@@ -36,7 +35,6 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
   const row = useOneStop<HTMLOListElement>();
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;
-  const unit = unitOfGains(findings);
   const first = diagnosis === null ? [] : firstOf(findings, SHOWN, blamedPart(diagnosis));
   const told = first.flatMap(({ finding, others }) => [finding, ...others]);
   // What gains nothing fills the places that are left: of a line each, two take less than one.
@@ -72,12 +70,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
               </li>
             ))
           : first.map((each) => (
-              <Change
-                key={each.finding.rule + each.finding.title}
-                {...each}
-                letters={MOST_LETTERS / first.length}
-                unit={unit}
-              />
+              <Change key={each.finding.rule + each.finding.title} {...each} letters={MOST_LETTERS / first.length} />
             ))}
         {notes.map(({ rule, heading, title, action }) => (
           <li key={rule + title} class="without-gain muted" data-tip={`${title}\n${action}`}>
@@ -95,7 +88,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
 }
 
 /** A finding, of whose action no more than so many letters stand here. */
-function Change({ finding, others: ways, letters, unit }: FirstFinding & { letters: number; unit: TimeUnit }) {
+function Change({ finding, others: ways, letters }: FirstFinding & { letters: number }) {
   const { gain, heading, title, action, evidence } = finding;
   const [longest, ...others] = momentsOf(evidence);
   const moment = longestLink(evidence);
@@ -104,11 +97,8 @@ function Change({ finding, others: ways, letters, unit }: FirstFinding & { lette
   const high = gain?.high_ns ?? null;
   const isKnown = gain !== null && low !== null && high !== null;
   const parts = isKnown
-    ? [
-        gainTime({ low_ns: low, high_ns: high }, unit),
-        rangeText(formatShare(gain.share_low), formatShare(gain.share_high)),
-      ]
-    : withoutGain(finding, unit);
+    ? [gainTime({ low_ns: low, high_ns: high }), rangeText(formatShare(gain.share_low), formatShare(gain.share_high))]
+    : withoutGain(finding);
   return (
     <li>
       <span class="change-gain">
@@ -140,9 +130,12 @@ function Change({ finding, others: ways, letters, unit }: FirstFinding & { lette
             </ViewLink>
           )}
           {longest !== undefined && moment !== null && (
-            <ViewLink class="more-button" to={moment} tip={`${longest.full}\nOpen this moment in the Timeline`}>
-              {momentHead(others.length + 1, isExposed(finding))}: {formatDuration(longest.to - longest.from)}{" "}
-              <Icon name="right" />
+            <ViewLink
+              class="more-button"
+              to={moment}
+              tip={`${momentHead(others.length + 1, isExposed(finding))}: ${formatDuration(longest.to - longest.from)}, ${longest.full}`}
+            >
+              Timeline <Icon name="right" />
             </ViewLink>
           )}
         </span>
@@ -162,7 +155,7 @@ function Change({ finding, others: ways, letters, unit }: FirstFinding & { lette
                 <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": other.rule }}>
                   {other.heading}
                 </ViewLink>
-                , {gainTime(other.gain, unit)}
+                , {gainTime(other.gain)}
               </span>
             ),
         )}

@@ -45,11 +45,10 @@ interface FindingCardProps {
   /** Whether iterations are marked. */
   marked: boolean;
   /** Of what all findings gain. */
-  unit: TimeUnit;
 }
 
 /** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
-export function FindingCard({ finding, same, firstIteration, manyGpus, marked, unit }: FindingCardProps) {
+export function FindingCard({ finding, same, firstIteration, manyGpus, marked }: FindingCardProps) {
   const { rule, heading, confidence, title, gain, evidence, whole_job: wholeJob } = finding;
   const [open] = useUrlSet("findings.open");
   const shown = open.has(rule);
@@ -59,7 +58,7 @@ export function FindingCard({ finding, same, firstIteration, manyGpus, marked, u
   const [besides] = useState(() => window.matchMedia("(width >= 1000px)").matches);
   return (
     <article class="panel finding" aria-label={heading}>
-      <Gain finding={finding} whole={wholeOf(marked)} unit={unit} />
+      <Gain finding={finding} whole={wholeOf(marked)} />
       <div class="finding-text">
         <header class="finding-head">
           <h2>{heading}</h2>
@@ -176,13 +175,13 @@ export function Notes({ findings, ...rest }: { findings: readonly DiagnosedFindi
 }
 
 /** What a finding gains; else the time that it is about. */
-function Gain({ finding, whole, unit }: { finding: DiagnosedFinding; whole: string; unit: TimeUnit }) {
+function Gain({ finding, whole }: { finding: DiagnosedFinding; whole: string }) {
   const { gain, evidence, share: about } = finding;
   const to = longestLink(evidence);
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
   if (gain === null || low === null || high === null) {
-    const words = withoutGain(finding, unit);
+    const words = withoutGain(finding);
     return (
       <div class="finding-gain">
         {about !== null && about > 0 && (
@@ -196,7 +195,7 @@ function Gain({ finding, whole, unit }: { finding: DiagnosedFinding; whole: stri
       </div>
     );
   }
-  const time = gainTime({ low_ns: low, high_ns: high }, unit);
+  const time = gainTime({ low_ns: low, high_ns: high });
   return (
     <FindingGain
       low={gain.share_low ?? 0}

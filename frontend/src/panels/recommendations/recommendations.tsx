@@ -12,7 +12,7 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork, hasOps, whyNoKernels } from "../../model/headline";
-import { countedFindings, isNote, isToWeigh, sameTime, unitOfGains } from "../../model/findings";
+import { countedFindings, isNote, isToWeigh, sameTime } from "../../model/findings";
 import { CompareNote } from "../dashboard/rank_note";
 import { FindingCard, Notes } from "./finding_card";
 
@@ -77,13 +77,12 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
     marked: diagnosis?.marked ?? judged.marked,
     manyGpus: data.gpu_utilization.devices.length > 1,
   };
-  const unit = unitOfGains(findings);
   const card = (finding: DiagnosedFinding, i: number) => (
     <Fragment key={finding.rule + finding.title}>
       {isToWeigh(finding) && !changes.slice(0, i).some(isToWeigh) && (
         <h2 class="findings-part">To weigh: these change results, too</h2>
       )}
-      <FindingCard finding={finding} same={sameTime(finding, changes.slice(0, i))} unit={unit} {...shared} />
+      <FindingCard finding={finding} same={sameTime(finding, changes.slice(0, i))} {...shared} />
     </Fragment>
   );
   const gains = findings.some(({ gain }) => gain?.high_ns != null);
