@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.analysis.as_findings import as_findings
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
 from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
 from tensorboard_plugin_dlprof.analysis.tables import Feedback, Verdict
+from tensorboard_plugin_dlprof.classify.directions import DIRECTIONS
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
@@ -237,7 +238,7 @@ def _of_the_host(profile: Profile, aggregation: Aggregation) -> str:
     for row, time in zip(nodes.op.tolist(), nodes.times.cpu.sum.tolist(), strict=True):
         op = profile.ops[row]
         spent[path_pattern(op.name), op.direction] += time
-    groups = [(path, time) for (path, _), time in spent.items()]
+    groups = [(path, DIRECTIONS.get(direction, ""), time) for (path, direction), time in spent.items()]
     marked = aggregation.candidate.source != "whole_capture"
     return without_gpu(groups, len(aggregation.iterations.iter_value) if marked else 0, profile.info.end_ns)
 

@@ -82,22 +82,25 @@ def how_to_record_kernels(source_format: str, reported: str = "") -> str:
     return option and f"To see kernels, record with {option}."
 
 
-def without_gpu(groups: Sequence[tuple[str, int]], iterations: int, whole_ns: int) -> str:
+def without_gpu(groups: Sequence[tuple[str, str, int]], iterations: int, whole_ns: int) -> str:
     """The sentence about a recording in which no GPU worked: what takes the time of its ops on the host.
 
     Args:
-        groups: of ops: their path, and the time of their calls on all threads in ns.
+        groups: of ops: their path, their direction, and the time of their calls on all threads in ns.
         iterations: in how many iterations; 0 if none are marked.
         whole_ns: length of the recording: ops that take next to nothing of it tell nothing.
     """
-    total = sum(time for _, time in groups)
+    total = sum(time for *_, time in groups)
     if total <= _NEXT_TO_NOTHING * whole_ns:
         return NO_GPU_WORK
-    group, time = max(groups, key=lambda each: each[1])
+    group, direction, time = max(groups, key=lambda each: each[2])
+    # As in the table below it, where each pass is a row.
+    passes = sum(path == group for path, *_ in groups)
+    of = f"The {direction} pass of " if passes > 1 and direction else ""
     most = "most" if 2 * time > total else "the largest part"
     each = short_duration(round(time / max(iterations, 1))) + (" per iteration" if iterations else "")
     return (
-        f"{NO_GPU_WORK} `{group}` takes {most} of the CPU time of its ops, summed over all threads: {each} "
+        f"{NO_GPU_WORK} {of}`{group}` takes {most} of the CPU time of its ops, summed over all threads: {each} "
         f"({percentage(time / total)})."
     )
 
@@ -185,7 +188,7 @@ def headline(
         is_missing = missing_ns > _MOST * time
         if is_missing and lacks_work:
             missing = f"{short_duration(missing_ns)} ({percentage(missing_ns / wall_ns)})"
-            return f"{start}; {MISSING_WORK}, so the {missing} that it may fill are not known to be idle."
+            return f"{start}; {MISSING_WORK}, and may fill {missing} that look idle."
         place = " Mostly for reasons that were not recorded." if is_missing else ""
     return f"{start}; {words} {most}: {short_duration(time)} ({percentage(time / wall_ns)}).{place}"
 

@@ -72,9 +72,9 @@ def sentence(diagnosis: Diagnosis, unit: str, host: Sequence[tuple[str, str, int
     # As on the Dashboard: the bar says of that time what the sentence does.
     missing_ns = mean["queued"]["graph"] + mean["queued"]["unexplained"]
     if 2 * missing_ns > mean["parts"]["queued"] and any(finding["missing_work"] for finding in diagnosis["findings"]):
-        parts = [
-            (f"{name}, GPU work missing" if colour == "queued" else name, colour, ns) for name, colour, ns in parts
-        ]
+        at = next(i for i, (_, colour, _) in enumerate(parts) if colour == "queued")
+        name, colour, ns = parts[at]
+        parts[at : at + 1] = [(f"{name}, GPU work missing", colour, missing_ns), (name, colour, ns - missing_ns)]
     said = f"<p>{typeset(_said(diagnosis))}</p>" if diagnosis["typical"]["said"] else ""
     bar = _bar(parts, wall, "an iteration" if diagnosis["marked"] else "the recording")
     yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{said}{bar}</section>"

@@ -95,7 +95,7 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     assert first["missing_work"] == "some"
     missing = f"{short_duration(first['time_ns'])} ({percentage(first['share'])})"
     assert answer["headline"].endswith(
-        f"; GPU work is missing from this recording, so the {missing} that it may fill are not known to be idle."
+        f"; GPU work is missing from this recording, and may fill {missing} that look idle."
     )
     (host,) = (each for each in others if each["rule"] == "host_detector")
     assert host["action"].startswith("Keep the tensors of /unique on the GPU")

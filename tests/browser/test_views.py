@@ -246,7 +246,7 @@ def test_shares_of_what_was_recorded_are_told_as_such(
     missing = "GPU work is missing from this recording"
     if view == "iterations":
         expect(headline).to_contain_text("The iteration takes 62.6 ms. Computing at least 1.7 % of it on rank 0 of 2")
-        expect(headline).to_contain_text(f"{missing}, so the 53.4 ms (85.3 %) that it may fill are not known")
+        expect(headline).to_contain_text(f"{missing}, and may fill 53.4 ms (85.3 %) that look idle.")
         expect(headline).to_contain_text("Shares of GPU time are of what was recorded.")
     else:
         said = f"{missing} (in 53.4 ms of the iteration, 85.3 %): shares of GPU time are of what was recorded."

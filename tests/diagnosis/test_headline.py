@@ -71,13 +71,23 @@ def test_one_iteration_that_takes_most_of_the_time_is_told_beside_the_median() -
 
 def test_without_gpu_work_it_says_what_the_host_does() -> None:
     """By group of ops, as the table below it; threads work at the same time, so that an iteration may be shorter."""
-    groups = [("/all_reduce", 2_135_455_920), ("/backward", 36_437_985), ("/linear", 135_000_000)]
+    groups = [("/all_reduce", "", 2_135_455_920), ("/backward", "", 36_437_985), ("/linear", "", 135_000_000)]
     start = "This recording holds no GPU work."
     takes = "takes most of the CPU time of its ops, summed over all threads"
     assert without_gpu(groups, 5, 3_000_000_000) == f"{start} `/all_reduce` {takes}: 427 ms per iteration (92.6 %)."
     assert without_gpu(groups, 0, 3_000_000_000) == f"{start} `/all_reduce` {takes}: 2.14 s (92.6 %)."
-    assert "takes the largest part of the CPU time" in without_gpu([("/a", 4), ("/b", 3), ("/c", 3)], 1, 10)
-    assert without_gpu([], 5, 10) == without_gpu([("/a", 1)], 5, 1_000) == start
+    assert "takes the largest part of the CPU time" in without_gpu(
+        [("/a", "forward", 4), ("/b", "", 3), ("/c", "", 3)], 1, 10
+    )
+    assert without_gpu([], 5, 10) == without_gpu([("/a", "", 1)], 5, 1_000) == start
+
+
+def test_the_cpu_time_of_one_pass_is_not_said_to_be_that_of_the_op() -> None:
+    """Each pass is a row of the table below the sentence: the two together take more."""
+    passes = [("/conv2d", "forward", 134), ("/conv2d", "backward", 188), ("/relu", "forward", 100)]
+    said = "The backward pass of `/conv2d` takes the largest part of the CPU time"
+    assert said in without_gpu(passes, 1, 1_000)
+    assert " `/conv2d` takes most of the CPU time" in without_gpu(passes[1:], 1, 1_000)
 
 
 def test_queued_work_is_one_time_whatever_it_waits_for() -> None:
@@ -92,8 +102,8 @@ def test_where_gpu_work_is_missing_the_gpu_is_not_said_to_be_idle() -> None:
     """A finding says that it is, which the sentence may not contradict; but of the part that it names."""
     parts = {Part.COMPUTE_OTHER: 2_000_000, Part.QUEUED: 53_600_000, Part.LAUNCHING: 7_000_000}
     assert _said(parts, missing_ns=53_400_000, lacks_work=True, at_least=True) == (
-        "Computing at least 3.2 % of a 62.6 ms iteration; GPU work is missing from this recording, so the 53.4 ms "
-        "(85.3 %) that it may fill are not known to be idle."
+        "Computing at least 3.2 % of a 62.6 ms iteration; GPU work is missing from this recording, and may fill "
+        "53.4 ms (85.3 %) that look idle."
     )
     assert "; queued work costs " in _said(parts, missing_ns=20_000_000, lacks_work=True)
     launching = parts | {Part.LAUNCHING: 60_000_000}

@@ -47,6 +47,9 @@ def test_communication_is_never_part_of_the_rest(tmp_path: Path) -> None:
     answer = _page_of(source, tmp_path / "dldb.sqlite").partition("</section>")[0]
     assert "Communication, exposed: 164 µs, 0.3 %" in answer
     assert "Rest: " in answer
+    # As in the sentence above it; what of the queued time is between kernels is told apart.
+    assert "and may fill <strong>53.4 ms</strong>" in answer.replace("\N{NO-BREAK SPACE}", " ")
+    assert "Queued, GPU work missing: 53.4 ms, 85.3 %" in answer
 
 
 def test_words_stand_on_the_parts_that_have_room_for_them() -> None:

@@ -99,18 +99,22 @@ export function comparedSegments(
 const momentOfPart = ({ findings }: Diagnosis, part: string): Changes | null =>
   longestLink(findings.filter((finding) => finding.part === part).flatMap(({ evidence }) => evidence));
 
-/** How queued time is told where most of it is what the sentence says that GPU work is missing from. */
-export function asMissing(diagnosis: Diagnosis, { queued, parts }: DiagnosedDevice): Partial<BarSegment> {
+/** A GPU's mean; what the sentence says that GPU work is missing from, where it is most of queued time, is told apart from it. */
+export function segmentsOfDevice(diagnosis: Diagnosis, { queued, parts }: DiagnosedDevice, unit: string): BarSegment[] {
+  const { wall_ns: wall } = diagnosis.mean;
   const missing = queued.graph + queued.unexplained;
-  if (missingWork(diagnosis) === null || 2 * missing <= parts.queued) return {};
-  const rest = parts.queued - missing;
-  const between = rest > 0 ? `; ${formatDuration(rest)} between kernels` : "";
-  return {
+  if (missingWork(diagnosis) === null || 2 * missing <= parts.queued) return segmentsOf(parts, wall, unit);
+  const known = segmentsOf({ ...parts, queued: parts.queued - missing }, wall, unit);
+  const lacking = segmentsOf({ queued: missing }, wall, unit, new Set(["queued"])).map((segment) => ({
+    ...segment,
+    key: "missing",
     label: "Queued, GPU work missing",
     short: "Queued",
     striped: true,
-    about: `${formatDuration(missing)} in which work had been launched and nothing is recorded as running: not known to be idle${between}.`,
-  };
+    about: `${formatDuration(missing)} in which work had been launched and nothing is recorded as running: not known to be idle.`,
+  }));
+  const isRest = ({ key }: BarSegment): boolean => key === REST.key;
+  return [...known.filter((each) => !isRest(each)), ...lacking, ...known.filter(isRest)];
 }
 
 /** By the diagnosis: of the GPU that computes least. Null where no GPU did any work. */
@@ -127,11 +131,10 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
   );
   return {
     wall_ns: diagnosis.mean.wall_ns,
-    segments: segmentsOf(device.parts, diagnosis.mean.wall_ns, unit).map((segment) => ({
+    segments: segmentsOfDevice(diagnosis, device, unit).map((segment) => ({
       ...segment,
       about: [segment.about, ...causesOf(device, segment.key)].join("\n"),
       to: momentOfPart(diagnosis, segment.key) ?? segment.to,
-      ...(segment.key === "queued" ? asMissing(diagnosis, device) : {}),
     })),
     // Of very many, the diagnosis tells none.
     ...(diagnosis.iterations.length === 0

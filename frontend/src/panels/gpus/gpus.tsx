@@ -21,7 +21,7 @@ import { numberOf, textOf, useRow } from "../../frame/use_row";
 import { devicesInUse, hasKernels, whyNoKernels } from "../../model/headline";
 import { kernelsOf } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
-import { asMissing, isWarmUp, segmentsOf, typicalNumbers, type BarSegment } from "../../model/step";
+import { isWarmUp, segmentsOfDevice, typicalNumbers, type BarSegment } from "../../model/step";
 import { rankLabel, warmUpLeftOut, withWaiting } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { CompareRanks } from "../ranks/compare_ranks";
@@ -55,10 +55,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const segments = devices.map(({ device_id: id }) => {
     const device = diagnosedOf(id);
     if (diagnosis === null || device === undefined) return undefined;
-    const shown = segmentsOf(device.parts, diagnosis.mean.wall_ns, data.matrix_unit).map((segment) => ({
-      ...unlinked(segment),
-      ...(segment.key === "queued" ? asMissing(diagnosis, device) : {}),
-    }));
+    const shown = segmentsOfDevice(diagnosis, device, data.matrix_unit).map(unlinked);
     // A report of several ranks has a GPU of each.
     return job === null || means === null || devices.length > 1 ? shown : withWaiting(shown, job, means);
   });
