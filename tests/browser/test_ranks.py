@@ -74,7 +74,7 @@ def test_ranks_are_compared_on_the_page(page: Page, tmp_path: Path) -> None:
         # What is missing is said where the list is that it joins.
         page.get_by_role("link", name="Recommendations").click()
         note = page.locator(".rank-note")
-        expect(note).to_have_text("Compare the ranks to add what the whole job has to change.")
+        expect(note).to_have_text("Compare the ranks to see what holds up the whole job.")
         note.get_by_role("link", name="Compare the ranks").click()
         expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")
         expect(page.get_by_role("button", name="Compare the ranks")).to_have_count(0)

@@ -66,10 +66,12 @@ export function Recount({ data, start, stop, label }: RecountProps) {
   };
   return (
     <>
-      <button type="button" class="link-button" onClick={recount}>
-        {label}
-      </button>
-      .
+      <span class="nowrap">
+        <button type="button" class="link-button" onClick={recount}>
+          {label}
+        </button>
+        .
+      </span>
       {error !== "" && (
         <span class="table-error" role="alert">
           {" "}

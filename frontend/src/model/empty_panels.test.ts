@@ -26,6 +26,17 @@ it("tells together which panels a recording without kernels leaves empty, and wh
   expect(others).toEqual([]);
 });
 
+it("leaves out a ring that is all of one colour: what the time was spent on was not recorded", () => {
+  const spent = (cpu: number) => ({
+    resource_breakdown: [
+      { resource: "cpu", time_ns: cpu, fraction: cpu / 1e9 },
+      { resource: "other", time_ns: 1e9 - cpu, fraction: 1 - cpu / 1e9 },
+    ],
+  });
+  const titles = (cpu: number) => emptyPanels(dashboard(spent(cpu) as object)).flatMap((each) => each.titles);
+  expect([titles(0), titles(5)]).toEqual([["Resource Usage Breakdown"], []]);
+});
+
 it("names the one panel that lacks ops, and none where all are known", () => {
   expect(emptyPanels(dashboard())).toEqual([]);
   const [told] = emptyPanels(dashboard({ recorded: [], tensor_core_efficiency: efficiency }));

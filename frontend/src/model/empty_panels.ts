@@ -32,5 +32,7 @@ export function emptyPanels(data: DashboardResponse): EmptyPanels[] {
   tell("GPU Utilization", data.gpu_utilization.fraction === null ? NO_KERNEL : "");
   tell(`${data.matrix_unit} Kernel Efficiency`, noEfficiency(data));
   tell("Total Kernel GPU Time", hasGpuWork(data) ? "" : NO_KERNEL);
+  const spent = data.resource_breakdown.some(({ resource, time_ns: time }) => resource !== "other" && time);
+  tell("Resource Usage Breakdown", spent ? "" : "what the time was spent on was not recorded.");
   return [...reasons].map(([reason, titles]) => ({ titles, reason }));
 }

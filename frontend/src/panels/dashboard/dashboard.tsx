@@ -51,7 +51,11 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
           )}
         </>
       )}
-      {ofMemory ? <MemoryAtAGlance /> : <WhereTimeGoes data={data} diagnosis={diagnosis} />}
+      {ofMemory ? (
+        <MemoryAtAGlance />
+      ) : (
+        (hasGpuWork(data) || hasOps(data)) && <WhereTimeGoes data={data} diagnosis={diagnosis} />
+      )}
       <DlprofPanels data={data} timed={!ofMemory} diagnosis={diagnosis} />
     </div>
   );

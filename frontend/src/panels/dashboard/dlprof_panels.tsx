@@ -57,12 +57,14 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
                 )}
               </div>
             )}
-            <ResourceBreakdown
-              data={data}
-              exposed={exposed}
-              communicates={communicated}
-              dividesIdle={diagnosis !== null && isUsed}
-            />
+            {has("Resource Usage Breakdown") && (
+              <ResourceBreakdown
+                data={data}
+                exposed={exposed}
+                communicates={communicated}
+                dividesIdle={diagnosis !== null && isUsed}
+              />
+            )}
             <div class="panel-stack">
               {has("Total Kernel GPU Time") && <KernelTimePanel data={data} communicates={communicated} />}
               <PerformanceSummary data={data} />

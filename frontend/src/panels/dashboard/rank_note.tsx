@@ -41,7 +41,7 @@ function Offer() {
       <ViewLink class="link-button" to={{ view: "gpus" }}>
         Compare the ranks
       </ViewLink>{" "}
-      to add what the whole job has to change.
+      to see what holds up the whole job.
     </span>
   );
 }

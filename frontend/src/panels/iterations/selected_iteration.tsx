@@ -112,12 +112,7 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
                       ? `Without those inside CUDA graphs that were recorded as a whole, which run for ${formatDuration(graphs)}: shares are of the kernels listed. `
                       : "Without those inside CUDA graphs that were recorded as a whole. ")}
                   {gpus > 1 && `Times are sums over ${formatCounted(gpus, "GPU")}. `}
-                  {!whole && (
-                    <>
-                      By the iteration that launched them; the strip shows what runs in it{" "}
-                      <Info term="The iteration of a kernel" text={LAUNCHED} />
-                    </>
-                  )}
+                  {!whole && <Info term="The iteration of a kernel" text={LAUNCHED} />}
                 </span>
               </div>
             )}
