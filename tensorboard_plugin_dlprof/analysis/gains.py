@@ -108,8 +108,8 @@ def about_kernels(
             return {
                 **fields,
                 "none_while": limits,
-                "cannot_tell": f"none while {limits}: kernels get {shorter} shorter, but the GPU then only waits longer "
-                "for the host. Mend that first.",
+                "cannot_tell": f"none while {limits}: kernels get {shorter} shorter, but the GPU then only waits "
+                "longer for the host. Mend that first.",
             }
         reasoning += (
             f" After {percentage(lost)} of these kernels' time the GPU waits for the host, which launches no sooner: "

@@ -120,10 +120,7 @@ describe("findings", () => {
     expect(withoutGain({ ...about, gain: null, per: "once", share: null })).toEqual(["2.00 ms", "happens once"]);
     const cannot_tell = "none while the data loader limits: kernels get 1 ms shorter. Mend that first.";
     const later = { ...gain, cannot_tell, none_while: "the data loader limits" };
-    expect(withoutGain({ ...about, gain: later })).toEqual([
-      "2.00 ms, 50.0 %",
-      "none while the data loader limits",
-    ]);
+    expect(withoutGain({ ...about, gain: later })).toEqual(["2.00 ms, 50.0 %", "none while the data loader limits"]);
     expect(withoutGainWhy(later)).toBe(`No gain${cannot_tell.slice(4)}`);
     expect(withoutGainWhy(gain)).toBe("Gain not known: x.");
     expect(withoutGainWhy(null)).toBe("");
