@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Fr as e,Sa as t,on as n}from"./frame-CP0IOkUK.js";function r({diagnosis:r,told:i=!1}){let a=r===null?null:n(r);if(a===null)return null;let o={view:`recommendations`,"findings.open":a.rule};return i?t(`span`,{children:[`Shares of GPU time are of `,t(e,{to:o,children:`what was recorded`}),`.`]}):t(`span`,{children:[t(e,{to:o,children:`GPU work is missing from this recording`}),` (`,a.when,`): shares of GPU time are of what was recorded.`]})}export{r as t};
