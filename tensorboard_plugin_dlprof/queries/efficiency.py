@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, m
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
 from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.system import has_matrix_units
 from tensorboard_plugin_dlprof.queries.unmeasured import IS_PRODUCT, Missing, missing, shapes_hint
 
 CAUSES: Mapping[str, str] = {
@@ -203,6 +204,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
     product_flops = whole(flops) or None
     mfu = fraction(number(ideal), (wall_ns or 0) * max(gpus, 1)) if known == total else None
     dots, left_out = _dots(connection, scope)
+    has_units = has_matrix_units(connection)
     return EfficiencySummary(
         product_flops=product_flops,
         masked_flops=whole(masked),
@@ -214,8 +216,8 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         network=_network(connection, scope),
         peaks=_peaks(connection, scope),
         precisions=_precisions(connection, scope),
-        causes=_causes(connection, scope),
-        limits=_limits(connection, scope),
+        causes=_causes(connection, scope) if has_units else [],
+        limits=_limits(connection, scope, has_units),
         other_types=_other_types(connection, scope),
         dots=dots,
         left_out_dots=left_out,
@@ -287,8 +289,11 @@ def _other_types(connection: sqlite3.Connection, scope: Scope) -> list[str]:
     return [str(name) for name, _ in rows]
 
 
-def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
-    """In the order of a bar: what is on matrix units, what could be by cause, then the rest."""
+def _limits(connection: sqlite3.Connection, scope: Scope, has_units: bool) -> list[LimitTime]:
+    """In the order of a bar: what is on matrix units, what could be by cause, then the rest.
+
+    Nothing could be on what the GPU does not have.
+    """
     cursor = connection.execute(
         f"SELECT {_LIMIT} AS what, rate.cause AS cause, sum(rate.kernel_ns), "
         f"sum(coalesce(kernels.tc_kernel_ns, 0)), sum(coalesce(kernels.unknown_ns, 0)), sum({KEPT_OFF_NS}) "
@@ -300,7 +305,7 @@ def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
         rest, *parts = (max(whole(each) or 0, 0) for each in sums)
         kept_off = "cause_unknown" if cause == "unknown" else str(cause)
         # A collective computes nothing that could be on matrix units.
-        keys = () if what == "communication" else ("matrix_unit", "unknown", kept_off)
+        keys = () if what == "communication" or not has_units else ("matrix_unit", "unknown", kept_off)
         for key, time in zip(keys, parts, strict=False):
             result[key] = result.get(key, 0) + min(time, rest)
             rest -= min(time, rest)

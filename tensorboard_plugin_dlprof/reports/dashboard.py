@@ -16,8 +16,10 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.throughput import throughput
 from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
+from tensorboard_plugin_dlprof.reports.curve import over_time
 from tensorboard_plugin_dlprof.reports.groups import groups
 from tensorboard_plugin_dlprof.reports.held import held
+from tensorboard_plugin_dlprof.reports.limits import limits
 from tensorboard_plugin_dlprof.reports.markup import UNKNOWN, at_least, duration, keys, legend, number, section, share
 from tensorboard_plugin_dlprof.reports.strip import strip
 from tensorboard_plugin_dlprof.units import column_unit, in_unit, significant, size
@@ -60,24 +62,25 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     if diagnosis is not None:
         yield from answer.sentence(diagnosis, unit, [] if on_gpu else _on_host(connection, scope, unit))
         tiles = answer.tiles(diagnosis, list(_throughput(connection, scope)), units) or tiles
-    if tiles or not on_gpu:
-        peak = list(_peak(connection))
-        # Alone it would say again what the sentence says; its parts tell more.
-        if peak and not tiles:
-            yield from (held(device, each) for device, each in memory(connection)["devices"].items())
-        tiles += peak if tiles else []
+    memory_alone = not (tiles or on_gpu)
+    if memory_alone:
+        yield from _memory(connection, alone=True)
+    tiles += _peak(connection) if tiles else []
     yield _figures(tiles if tiles or not on_gpu else key_figures(connection, scope, unit))
     if diagnosis is not None and diagnosis["findings"]:
         yield from answer.changes(diagnosis)
     else:
         yield _recommendations(connection, scope)
     yield groups(connection, scope, unit, "GPU" if on_gpu else "CPU", diagnosis)
+    yield limits(connection, scope, unit)
     drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
     if diagnosis is not None and not drawn:
         yield strip(connection, diagnosis)
     has_parts = diagnosis is not None and least_computing(diagnosis) is not None
     classes = _RESOURCES if has_parts else _AS_PARTS
     yield from drawn or [_iterations(connection, scope, unit, classes)]
+    if not memory_alone:
+        yield from _memory(connection, alone=False)
     if on_gpu:
         parts = resources(connection, scope, unit, diagnosis)
         yield f"<div class=pair>{parts}{_kernels(connection, scope, unit)}</div>"
@@ -160,6 +163,15 @@ def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:
         since = " since the start of the recording" if result["relative"] else ""
         what = f"The most that was {result['peak_of']} on GPU {result['device']}{since}"
         yield "Peak memory", size(result["peak_bytes"]), f"{what}: {largest}." if largest else f"{what}."
+
+
+def _memory(connection: sqlite3.Connection, alone: bool) -> Iterator[str]:
+    """Memory over time, and what held the peak; beside times of the GPU that holds most alone, as on the Dashboard."""
+    answers, most = memory(connection), known_peak(connection)
+    for device, each in answers["devices"].items():
+        if most is not None and (alone or device == most["device"]):
+            note = "" if alone else answers["headline"].replace("`", "")
+            yield over_time(connection, device, each, note) if each["events"] else held(device, each)
 
 
 def _throughput(connection: sqlite3.Connection, scope: Scope) -> Iterator[answer.Tile]:

@@ -26,12 +26,7 @@ def when(each: dict[str, Any]) -> str:
 
 def held(device: str, each: dict[str, Any]) -> str:
     """The section about a GPU of an answer about memory: a bar of its categories, and a table that is its legend."""
-    whole = max(each["in_use_bytes"], 1)
-    rows = [
-        (_COLOURS.get(row["category"], "outside"), row["category"], size(row["bytes"]), share,
-         "" if row["blocks"] is None else f"{row['blocks']:,}")
-        for row, share in zip(each["at_peak"], shares_of(each["at_peak"], whole), strict=True)
-    ]  # fmt: skip
+    whole, rows = max(each["in_use_bytes"], 1), rows_of(each)
     parts = [
         charts.Part(min(max(row["bytes"], 0), whole), colour, f"{name}: {amount}{share and f' ({share})'}")
         for row, (colour, name, amount, share, _) in zip(each["at_peak"], rows, strict=True)
@@ -40,6 +35,24 @@ def held(device: str, each: dict[str, Any]) -> str:
     note = " ".join(["By when it was allocated and freed; the rows add up.", each["held_before"] or ""]).strip()
     table = markup.legend(("Category", "Size", "Share", "Blocks"), rows)
     return markup.section(f"GPU {device}, {each['peak_of']} bytes at {when(each)}", note, bar + table)
+
+
+def colour_of(category: str) -> str:
+    """The class of its colour."""
+    return _COLOURS.get(category, "outside")
+
+
+def rows_of(each: dict[str, Any]) -> list[tuple[str, str, str, str, str]]:
+    """Of each category at the peak the class of its colour, its name, size, share and blocks."""
+    shares = shares_of(each["at_peak"], max(each["in_use_bytes"], 1))
+    return [
+        (colour_of(row["category"]), row["category"], size(row["bytes"]), share, _count(row["blocks"]))
+        for row, share in zip(each["at_peak"], shares, strict=True)
+    ]
+
+
+def _count(blocks: int | None) -> str:
+    return "" if blocks is None else f"{blocks:,}"
 
 
 def shares_of(rows: list[dict[str, Any]], whole: int) -> list[str]:

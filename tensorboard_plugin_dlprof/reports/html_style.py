@@ -43,7 +43,24 @@ _MORE_COLOURS = {
 short time or from unknown ops, as ``memory_categories.ts`` makes paler; gains, as ``resources.ts`` has them; and ops
 of the host, as the style sheet of the timeline has them."""
 
-_ALL = {**COLOURS, **_MORE_COLOURS}
+PALER = ("cpu", "cpu-60", "cpu-36", "cpu-22", "cpu-13")
+"""The class of the colour of what keeps kernels off matrix units, and of further causes: each has three fifths of the
+one before, as ``limits.ts`` has them, so that the legend tells them apart."""
+
+
+def _with_white(colour: str, share: float) -> str:
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"#{''.join(f'{round(255 + (part - 255) * share):02x}' for part in parts)}"
+
+
+_ALL = {
+    **COLOURS,
+    **_MORE_COLOURS,
+    **{
+        name: (_with_white(COLOURS["cpu"][0], 0.6**place), _with_white(COLOURS["cpu"][1], 0.6**place))
+        for place, name in enumerate(PALER)
+    },
+}
 
 _LIGHT = "--text: #202124; --faint: #5f6368; --line: #dadce0; --ground: #f1f3f4; --panel: #ffffff; --link: #a84300;"
 _DARK = "--text: #f1f3f4; --faint: #bdc1c6; --line: #5f6368; --ground: #202124; --panel: #383838; --link: #ffb26b;"
@@ -77,6 +94,12 @@ svg .about { fill: none; stroke: #7d909d; stroke-width: 2px; vector-effect: non-
 .keys { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; padding: 0; list-style: none; }
 .keys b { font-weight: 600; } .answer strong { font-weight: 650; }
 svg.named text { font-size: 13px; }
+svg.curve { height: 228px; } .curve text { font-size: 11px; fill: var(--faint); } .curve .end { text-anchor: end; }
+.curve :is(line, .outline, .reserved) { fill: none; stroke: var(--line); vector-effect: non-scaling-stroke; }
+.curve .outline { stroke: var(--faint); stroke-width: 0.5; }
+.curve .reserved { stroke: var(--faint); stroke-dasharray: 5 3; } .curve .begin { stroke-dasharray: 1 3; }
+.curve .mark { stroke: #cb3872; } .curve :is(.failed, .capacity) { stroke: var(--text); }
+.curve .cut-out { stroke: var(--panel); stroke-width: 4; stroke-dasharray: 7 3; vector-effect: non-scaling-stroke; }
 code { font: 0.92em ui-monospace, monospace; overflow-wrap: anywhere; }
 svg { width: 100%; height: 28px; display: block; margin: 8px 0; } svg[viewBox$=" 180"] { height: 180px; }
 svg.key { display: inline-block; width: 10px; height: 10px; margin: 0 8px 0 0; }
@@ -118,7 +141,7 @@ thead .n { text-align: right; } .groups thead th { white-space: normal; vertical
 .bars svg { height: 14px; margin: 3px 0; }
 @media (max-width: 900px) { svg .narrow { display: none; } }
 /* The bar of a group below its name, where there is no room beside it. */
-@media print, (max-width: 900px) { .groups tbody th { min-width: 160px; width: 30%; }
+@media print, (max-width: 900px) { .groups tbody th { min-width: 160px; width: 40%; }
   .groups th > div { flex-direction: column; } .groups div svg { width: 100%; } }
 /* None alone in a line of its own. */
 @media (max-width: 940px) { .figures:has(> :nth-child(5)) { grid-template-columns: repeat(3, 1fr); }
@@ -136,7 +159,9 @@ section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
   .report .names td:not(.n) { white-space: normal; }
   .pair { grid-template-columns: 1fr 1fr; } .figures dd { font-size: 18px; }
   .figures .meaning { font-size: 11px; } .figures > div, .changes > li, tr { break-inside: avoid; }
-  h2, section > p { break-after: avoid; } svg, .pair { break-inside: avoid; }
+  h2, section > p { break-after: avoid; }
+  svg, .pair, section:not(:has(.groups, .changes, .report)) { break-inside: avoid; }
+  .pair table { font-size: 11px; } .pair :is(th, td) { padding-right: 6px; }
   details:not([open]), .reports:not(:has([open])) { display: none; }
 }
 """

@@ -68,8 +68,8 @@ def _with_numbers(text: str) -> str:
 
 
 def path(name: str) -> str:
-    """A path or name that may be broken behind its slashes, colons and underscores."""
-    return re.sub(r"(?<=.)/|::|_+", r"\g<0><wbr>", escape(name))
+    """A path or name that may be broken behind its slashes, colons and underscores, but not before what follows it."""
+    return re.sub(r"((?<=.)/|::|_+(?!_))(?=.)", r"\g<0><wbr>", escape(name))
 
 
 def key(colour: str) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import REAL
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tests.browser.conftest import REAL, sample
 from tests.browser.serving import TensorBoard
 from tests.browser.test_accessibility import check
 from tests.browser.test_dashboard import panel, percent
+from tests.reports.test_limits import legend_of
+from tests.reports.writing import page_of
 from tests.shared_data import shared_data_or_none
 
 
@@ -365,3 +369,20 @@ def test_groups_come_first_and_single_ops_where_they_are_asked_for(page: Page, t
     page.keyboard.press("Enter")
     expect(plot(page).locator(".dot-selected")).to_have_count(1)
     expect(groups).to_be_visible()
+
+
+def test_a_report_tells_the_same_of_the_kernel_time(page: Page, tensorboard: TensorBoard, tmp_path: Path) -> None:
+    """Its parts in their order, with their shares, and the time of an iteration."""
+    database = tmp_path / "amp.dlprof_dldb.sqlite"
+    import_source(
+        sample("generated-resnet50-amp.pt.trace.json.gz"), database, ImportOptions(), lambda _stage, _fraction: None
+    )
+    report = page_of(database)
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    spent = panel(page, "How Kernel Time Is Spent")
+    entries = [f"{name} {amount.partition(', ')[2]}" for name, amount in legend_of(report).items()]
+    expect(spent.locator(".bar-legend li")).to_have_text(entries, use_inner_text=True)
+    whole = (
+        spent.locator(".panel-tools").inner_text().split(" of ")[-1].removeprefix("of ").removesuffix(" kernel time")
+    )
+    assert f"<p>All {whole} of an iteration, each part once.</p>" in report

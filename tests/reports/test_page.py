@@ -283,6 +283,7 @@ def test_the_sentence_sets_its_place_as_code_and_its_numbers_apart() -> None:
         "Computing <strong>5 %</strong> of it. Mostly in <code>wait</code> in <code>/a/<wbr>b 3 s/<wbr>c</code>."
     )
     assert path("/a::b/c") == "/a::<wbr>b/<wbr>c"
+    assert path("a.__next__") == "a.__<wbr>next__", "what ends a sentence stays beside it"
 
 
 def test_an_iteration_that_is_much_longer_is_cut() -> None:
@@ -360,7 +361,7 @@ def test_a_gpu_without_tensor_cores_has_no_numbers_of_them(tmp_path: Path) -> No
 
 
 def test_a_memory_snapshot_is_told_by_what_holds_its_peak(tmp_path: Path) -> None:
-    """A bar of categories and its legend; no tile says the number of the sentence again."""
+    """Over time, with a legend of categories; no tile says the number of the sentence again."""
     events = [{"action": "alloc", "addr": 512 * number, "size": 1 << 20} for number in range(10)]
     blocks = [{"size": 1 << 20, "state": "active_allocated"}] * 10
     segments = [{"device": 0, "address": 0, "total_size": 10 << 20, "blocks": blocks}]
@@ -374,7 +375,7 @@ def test_a_memory_snapshot_is_told_by_what_holds_its_peak(tmp_path: Path) -> Non
     text = plain(stream.getvalue())
     assert "Peak <strong>10.0 MiB</strong>" in text
     assert "<dt>Peak memory</dt>" not in text
-    assert 'aria-label="Memory of GPU 0 by category"' in text
+    assert 'aria-label="Memory in use on GPU 0 over time: at most 10.0 MiB"' in text
     assert "Not recorded" not in text, "a bar of nothing tells nothing"
 
 
