@@ -57,6 +57,33 @@ describe("placesApart", () => {
     expect(placesApart([mlp, attention], 20, letters).get(mlp)).toBe("…/MLP/Linear/");
     expect(placesApart([mlp, mlp], 16, letters).get(mlp)).toBe("…/Linear/");
   });
+  it("cuts paths that differ in indices alone in the same way, and keeps each index in which they do", () => {
+    const conv = (stage: number, block: number, conv: number): string =>
+      `/ResNet/Stage[${stage}]/Block[${block}]/Conv[${conv}]/Norm/conv2d`;
+    const convs = [conv(0, 0, 1), conv(0, 1, 1), conv(1, 0, 1), conv(1, 0, 2)];
+    const cut = (room: number): string[] => [...placesApart(convs, room, letters).values()];
+    expect(cut(43)[2]).toBe("…/Stage[1]/Block[0]/Conv[1]/Norm/");
+    expect(cut(37)[2]).toBe("…/Stage[1]/Block[0]/Conv[1]/…/");
+    expect(cut(33)).toEqual(
+      ["…[0]/Block[0]/…", "…[0]/Block[1]/…", "…[1]/Block[0]/…", "…[1]/Block[0]/…"].map((text, i) =>
+        text.replace(/…$/, `Conv[${i === 3 ? 2 : 1}]/…/`),
+      ),
+    );
+    expect(cut(20)[3]).toBe("…[1]/…[0]/…[2]/…/");
+    expect(new Set(cut(4)).size).toBe(4);
+    const same = convs.slice(0, 2).map((path) => path.replace("Conv[1]", "Conv"));
+    expect([...placesApart(same, 19, letters).values()]).toEqual(["…/Block[0]/…/", "…/Block[1]/…/"]);
+  });
+  it("keeps besides what tells them from others with these indices", () => {
+    const linear = (of: string) => [0, 1].map((layer) => `/Model/Layer[${layer}]/${of}/Linear/linear`);
+    const places = placesApart([...linear("MLP"), ...linear("Attention")], 24, letters);
+    expect([...places.values()]).toEqual([
+      "…/Layer[0]/MLP/…/",
+      "…/Layer[1]/MLP/…/",
+      "…[0]/Attention/…/",
+      "…[1]/Attention/…/",
+    ]);
+  });
   it("begins with what the text begins with", () => {
     const texts = ["cudaMalloc in /Model/Layer[]/conv", "cudaFree in /Model/Layer[]/conv"];
     expect([...placesApart(texts, 24, letters).values()]).toEqual(["cudaMalloc in /…/", "cudaFree in /…/"]);

@@ -66,10 +66,61 @@ function firstDifference(paths: readonly string[]): number {
   return first.findIndex((part, i) => others.some((other) => other[i] !== part));
 }
 
+const INDICES = /\[\d+\]/g;
+const ROUNDS = 2;
+const INDEX = /\[\d+\]$/;
+
+const patternOf = (path: string): string => path.replace(INDICES, "");
+
+/** The parts that stay of a path, with what is left out: the first `cut` of those with an index are no more than that, `…[1]/…[0]/Conv2d[1]/`. */
+function keeping(path: string, kept: readonly number[], cut: number): string {
+  const parts = partsOf(path);
+  const [first = 0] = kept;
+  let text = first === 0 && path.startsWith("/") ? "/" : "";
+  kept.forEach((at, i) => {
+    const part = parts[at] ?? "";
+    const index = i < cut ? INDEX.exec(part)?.[0] : undefined;
+    const gap = at > (kept[i - 1] ?? -1) + 1 ? "…/" : "";
+    text += index === undefined ? `${gap}${part}/` : `…${index}/`;
+  });
+  return (kept.at(-1) ?? 0) < parts.length - 2 ? `${text}…/` : text;
+}
+
+/**
+ * The places of paths that are alike but for indices, all cut in the same way: the parts in which they differ, or in which all of
+ * them differ from the patterns of `others` that would look like them; with the owner of the op where it fits, without what has the index where that does
+ * not. Undefined where they differ in more.
+ */
+function placesByIndex(
+  paths: readonly string[],
+  others: readonly string[],
+  room: number,
+  widthOf: WidthOf,
+): ReadonlyMap<string, string> | undefined {
+  const [first = "", ...rest] = paths;
+  const parts = partsOf(first);
+  const places = parts.slice(0, -1).map((_, at) => at);
+  const differing = places.filter((at) => rest.some((path) => partsOf(path)[at] !== parts[at]));
+  const areIndices = differing.every((at) => paths.every((path) => INDEX.test(partsOf(path)[at] ?? "")));
+  if (differing.length === 0 || !areIndices) return undefined;
+  const pattern = partsOf(patternOf(first));
+  const patterns = others.map(partsOf).filter(({ length }) => length === pattern.length);
+  const kept = places.filter((at) => differing.includes(at) || patterns.some((other) => other[at] !== pattern[at]));
+  const owner = parts.length - 2;
+  const ways: (readonly [kept: readonly number[], cut: number])[] = [
+    [[...new Set([...kept, owner])], 0],
+    ...[0, ...kept].map((_, cut) => [kept, cut] as const),
+  ];
+  const fits = ([some, cut]: (typeof ways)[number]): boolean =>
+    paths.every((path) => widthOf(keeping(path, some, cut) + splitPath(path).name) <= room);
+  const [some, cut] = ways.find(fits) ?? [kept, kept.length];
+  return new Map(paths.map((path) => [path, keeping(path, some, cut)]));
+}
+
 /**
  * What stands before the name of each of these paths, which are shown below each other in as much room. Where cutting would leave
  * two alike, the first part in which they differ stays, in place of what they have in common: `…/attention/…/linear`, with the owner
- * of the op where it fits.
+ * of the op where it fits; of paths that differ in indices alone, all parts in which they do.
  */
 export function placesApart(paths: readonly string[], room: number, widthOf: WidthOf): ReadonlyMap<string, string> {
   const distinct = [...new Set(paths)];
@@ -80,6 +131,20 @@ export function placesApart(paths: readonly string[], room: number, widthOf: Wid
     }),
   );
   const looks = (path: string): string => clipped((places.get(path) ?? "") + splitPath(path).name, room, widthOf);
+  const families = alike(distinct, patternOf);
+  const others = new Map<string, Set<string>>();
+  // What is cut in one way may look like others that are cut in the same way.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const group of alike(distinct, looks)) {
+      const patterns = new Set(group.map(patternOf));
+      for (const one of patterns) others.set(one, new Set([...(others.get(one) ?? []), ...patterns]));
+    }
+    for (const family of families) {
+      const looked = others.get(patternOf(family[0] ?? ""));
+      const apart = looked && placesByIndex(family, [...looked], room, widthOf);
+      apart?.forEach((place, path) => places.set(path, place));
+    }
+  }
   for (const group of alike(distinct, looks)) {
     const at = firstDifference(group);
     for (const path of group) {
