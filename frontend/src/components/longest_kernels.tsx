@@ -1,7 +1,7 @@
 /** The kernels that take the most time of what a details pane is about: of an op, of a module, of a group of ops. */
 import { fetchTable } from "../api/client";
 import type { TableResponse } from "../api/types";
-import { formatCalls, formatCount } from "../format/number";
+import { formatCount } from "../format/number";
 import { unitOf } from "../format/time";
 import { scopeKey, useScope } from "../frame/scope";
 import { numberOf } from "../frame/use_row";
@@ -9,7 +9,7 @@ import { useQuery } from "../frame/use_query";
 import { beginningsApart, shortKernelName, wordsApart } from "../model/kernel_name";
 import { shortUnit } from "../model/resources";
 import { PlainHead, atRight } from "./plain_head";
-import { TimeIn, YesNo } from "./value";
+import { Calls, TimeIn, YesNo } from "./value";
 
 interface LongestKernelsProps {
   /** The server's table of kernels by name, and what it is about. */
@@ -65,7 +65,9 @@ export function LongestKernels({ table, links, most, perIteration = false }: Lon
               <td class="middle">
                 <YesNo value={row.using_tensor_cores === null ? null : Boolean(row.using_tensor_cores)} />
               </td>
-              <td class="right number">{formatCalls(numberOf(row, "calls"))}</td>
+              <td class="right">
+                <Calls value={numberOf(row, "calls")} />
+              </td>
               <td class="right">
                 <TimeIn ns={numberOf(row, "gpu_time_ns")} unit={unit} />
               </td>

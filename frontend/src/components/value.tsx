@@ -1,9 +1,10 @@
 /** Small pieces of text that carry more than they show: shares with their parts, times with every digit, yes and no. */
 import { formatBytes } from "../format/bytes";
-import { exactNumber, UNKNOWN } from "../format/number";
+import { countInAll, exactNumber, formatCalls, UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration, readableAndExact, type TimeUnit } from "../format/time";
 import { inUnit, type Unit } from "../format/unit";
+import { useScope } from "../frame/scope";
 import { splitId, splitPath } from "../model/kernel_name";
 import { shortPlace } from "../model/short_place";
 import { Icon } from "./icon";
@@ -66,6 +67,20 @@ export function YesNo({ value }: { value: boolean | null }) {
     <span class={value ? "yes" : "no"}>
       <Icon name={value ? "check" : "cross"} />
       <span class="visually-hidden">{value ? "yes" : "no"}</span>
+    </span>
+  );
+}
+
+/** Calls of an iteration; where not each makes as many, the tooltip has those of all. */
+export function Calls({ value }: { value: number | null }) {
+  const { iterations } = useScope();
+  const all = value === null ? "" : countInAll(value, iterations);
+  return (
+    <span
+      class="number"
+      data-tip={value === null ? "" : all === "" ? exactNumber(value) : `${all}, ${exactNumber(value)} an iteration`}
+    >
+      {formatCalls(value)}
     </span>
   );
 }

@@ -62,19 +62,25 @@ export function significant(value: number): string {
 export const formatNumber = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 10_000 ? formatCount(value) : formatScaled(value);
 
-/** Iterations of which a rare call is told as `1 in 30`, and of which one is that most make: `2 in 3`. */
+/** Iterations of which a rare call is told as `1 in 30`. */
 const MOST_ITERATIONS = 100;
-const FEW_ITERATIONS = 10;
 
-/** Calls by iteration: `3`, `1 in 3` of what not every iteration calls, `2.67`; `20 in 23` is nothing that anybody pictures. */
+/** Calls by iteration: `3`, `2.67`, or `1 in 3` of what not every iteration calls, as nobody calls anything 0.333 times. */
 export function formatCalls(value: number | null): string {
   if (value === null || Number.isInteger(value)) return formatCount(value);
   if (value <= 0 || value >= 1) return formatNumber(value);
   for (let of = 2; of <= MOST_ITERATIONS; of += 1) {
     const calls = Math.round(value * of);
-    if ((calls === 1 || of <= FEW_ITERATIONS) && Math.abs(value * of - calls) < 1e-9) return `${calls} in ${of}`;
+    if (Math.abs(value * of - calls) < 1e-9) return `${calls} in ${of}`;
   }
   return formatNumber(value);
+}
+
+/** Of a mean that is not whole, what it is of: `61 in 23 iterations`; empty for all others, and sums. */
+export function countInAll(mean: number, iterations: number, noun = ""): string {
+  const count = Math.round(mean * iterations);
+  if (Number.isInteger(mean) || iterations <= 1 || Math.abs(mean * iterations - count) > 1e-6) return "";
+  return `${noun === "" ? formatCount(count) : formatCounted(count, noun)} in ${formatCounted(iterations, "iteration")}`;
 }
 
 const PREFIXES = ["", "k", "M", "G", "T", "P", "E"] as const;

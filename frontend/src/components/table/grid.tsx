@@ -7,7 +7,7 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
-import { exactNumber, formatCalls, formatCount } from "../../format/number";
+import { exactNumber, formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { withUnit, type Unit } from "../../format/unit";
@@ -22,7 +22,7 @@ import { columnScales } from "../../model/time_columns";
 import { textWidth } from "../text_width";
 import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
-import { Duration, Size } from "../value";
+import { Calls, Duration, Size } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
 import { barOf, CHANGES, copiedText, hasBars, isShare, lettersIn, roomOf, TableCell, wholeOfBars } from "./table_cell";
 import { headOf, TableHead } from "./table_head";
@@ -411,5 +411,5 @@ function Total({ column, value, unit, rated }: TotalProps) {
       </>
     );
   if (column.type === "bytes") return <Size bytes={value} />;
-  return <span class="number">{column.type === "fraction" ? formatShare(value) : formatCalls(value)}</span>;
+  return column.type === "fraction" ? <span class="number">{formatShare(value)}</span> : <Calls value={value} />;
 }

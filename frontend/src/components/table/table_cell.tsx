@@ -17,7 +17,7 @@ import { knownForTip, PART, partlyRated } from "../../model/rated";
 import { colourOf } from "../../model/resources";
 import { isMoment, type Scale } from "../../model/time_columns";
 import { CopyButton } from "../copy_button";
-import { OpId, OpPath, Size, YesNo } from "../value";
+import { Calls, OpId, OpPath, Size, YesNo } from "../value";
 import { CommunicationContext } from "./communication";
 
 interface TableCellProps {
@@ -82,7 +82,8 @@ export function TableCell(props: TableCellProps) {
       return <span class="number">{formatShare(Number(value))}</span>;
     case "integer":
     case "number":
-      if (CALLS.has(column.key)) return <Calls value={Number(value)} />;
+      if (OWN_CALLS.has(column.key)) return <Calls value={Number(value)} />;
+      if (CALLS.has(column.key)) return <span class="number">{formatCalls(Number(value))}</span>;
       if (column.type === "integer") return <span class="number">{formatCount(Number(value))}</span>;
       return (
         <span class="number" data-tip={exactNumber(Number(value))}>
@@ -163,18 +164,9 @@ function ChangeCell({ column, row, value, scale }: ChangeCellProps) {
 }
 
 /** Columns of calls and launches by iteration, which are whole but for ops that not every iteration calls. */
-const CALLS: ReadonlySet<string> = new Set([
-  ...["a_calls", "b_calls", "a_launches", "b_launches"],
-  ...["calls", "kernel_calls", "kernels"],
-]);
-
-function Calls({ value }: { value: number }) {
-  return (
-    <span class="number" data-tip={exactNumber(value)}>
-      {formatCalls(value)}
-    </span>
-  );
-}
+const OWN_CALLS: ReadonlySet<string> = new Set(["calls", "kernel_calls", "kernels"]);
+/** The same of two profiles, whose iterations are others. */
+const CALLS: ReadonlySet<string> = new Set(["a_calls", "b_calls", "a_launches", "b_launches"]);
 
 /** Columns that hold lengths of products. */
 const SIZES: ReadonlySet<string> = new Set(["dimension", "padded_shape", "size"]);

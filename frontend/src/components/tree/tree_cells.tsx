@@ -1,5 +1,5 @@
 /** What stands in the cells of the tree. */
-import { formatCalls, formatCount, formatCounted } from "../../format/number";
+import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact, type TimeUnit } from "../../format/time";
 import { inUnit } from "../../format/unit";
@@ -23,7 +23,7 @@ import {
 } from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
-import { TimeIn } from "../value";
+import { Calls, TimeIn } from "../value";
 import type { TreeColumn } from "./tree_columns";
 
 interface NameCellProps {
@@ -164,7 +164,7 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
     return (
       <span class={value === 0 ? "number muted" : "number"}>
         {column === "using_ops" && mayBeMoreOps(row) && "≥ "}
-        {formatCalls(value)}
+        {column === "calls" ? <Calls value={value} /> : formatCount(value)}
       </span>
     );
   const ofAll = shareOf(value, total);

@@ -7,12 +7,12 @@ import { IterationGain } from "../../components/iteration_gain";
 import { LimitLegend } from "../../components/limit_legend";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
-import { OpPath } from "../../components/value";
+import { Calls, OpPath } from "../../components/value";
 import { textWidth } from "../../components/text_width";
 import { useWidth } from "../../components/use_width";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCalls, formatCount } from "../../format/number";
+import { formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, readableAndExact } from "../../format/time";
 import { inUnit } from "../../format/unit";
@@ -268,7 +268,9 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
                     {name.startsWith(UNASSOCIATED) ? "–" : `×${formatCount(numberOf(row, "ops"))}`}
                   </td>
                 )}
-                <td class="right number lesser">{formatCalls(numberOf(row, "calls"))}</td>
+                <td class="right lesser">
+                  <Calls value={numberOf(row, "calls")} />
+                </td>
                 <td class="right number" data-tip={readableAndExact(ns)}>
                   {inUnit(ns, unit)}
                 </td>

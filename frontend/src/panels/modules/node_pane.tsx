@@ -8,9 +8,9 @@ import { Layout, NarrowTypes } from "../../components/framework_advice";
 import { LongestKernels } from "../../components/longest_kernels";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { SumNote } from "../../components/sum_note";
-import { Duration, Share } from "../../components/value";
+import { Calls, Duration, Share } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
-import { formatCalls, formatCount, formatCounted, UNKNOWN } from "../../format/number";
+import { formatCount, formatCounted, UNKNOWN } from "../../format/number";
 import { readableAndExact } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
@@ -127,7 +127,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
       )}
       <Properties
         rows={[
-          ["Calls", formatCalls(known("calls"))],
+          ["Calls", <Calls key="calls" value={known("calls")} />],
           ["Eligible ops", formatCount(known("eligible_ops"))],
           [`Using ${unit}s`, formatCount(known("using_ops"))],
           ["CPU time", <Duration ns={known("cpu_time_ns")} />],

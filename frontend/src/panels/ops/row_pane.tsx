@@ -13,7 +13,7 @@ import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { occupancyOf, useOpRates } from "../../frame/use_op_rates";
 import { numberOf, textOf, titleOf } from "../../frame/use_row";
-import { formatCalls, formatCounted } from "../../format/number";
+import { countInAll, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, formatMean, formatPerIteration, type Iterations } from "../../format/time";
@@ -36,7 +36,8 @@ interface RowPaneProps {
   onClose: () => void;
 }
 
-const callsInWords = (calls: number): string => `${formatCalls(calls)} ${calls === 1 ? "call" : "calls"}`;
+const callsInWords = (calls: number, iterations: number): string =>
+  countInAll(calls, iterations, "call") || formatCounted(calls, "call");
 
 /** A group of ops, or a type of them. */
 export function RowPane({ title, row, kernels, id, onClose }: RowPaneProps) {
@@ -233,7 +234,8 @@ export function OpPane({ op, row, back, onClose }: OpPaneProps) {
       )}
       {splitPath(path).place !== "" && <FittingPath path={path} />}
       <p class="muted">
-        {callsInWords((numberOf(row, "calls") ?? 0) / scope.summed)} · {factsOf(row, rates ?? row, scope)}
+        {callsInWords((numberOf(row, "calls") ?? 0) / scope.summed, scope.iterations)} ·{" "}
+        {factsOf(row, rates ?? row, scope)}
         {size !== "" && ` · ${formatSize(size)}`}
       </p>
       {rates === undefined && (
