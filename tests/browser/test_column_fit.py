@@ -135,3 +135,15 @@ def test_chosen_columns_stand_whatever_the_width(page: Page, tensorboard: Tensor
     folded.get_by_role("button", name="Unfold").click()
     expect(folded).to_have_count(0)
     assert "Calls" in _columns(page, "Ops")
+
+
+@pytest.mark.parametrize("real_run", ["cuda_graphs"], indirect=True)
+def test_a_baseline_of_which_no_op_is_paired_leads_to_the_comparison(
+    page: Page, tensorboard: TensorBoard, real_run: str
+) -> None:
+    """Empty columns of A say nothing of why: the comparison pairs kernels, too."""
+    page.goto(tensorboard.page(run="amp", view="ops", base=tensorboard.profile(real_run)["id"]))
+    folded = page.locator(".table-folded")
+    expect(folded).to_contain_text("None of these is paired with the baseline; see Compare")
+    folded.get_by_role("link", name="Compare").click()
+    expect(page).to_have_url(re.compile("view=compare"))

@@ -1,6 +1,7 @@
 import type { Column, TableResponse } from "../../api/types";
 import { formatDuration } from "../../format/time";
 import { isEmpty } from "../../model/table_state";
+import { ViewLink } from "../view_link";
 import { TableCell } from "./table_cell";
 
 interface FoldedProps {
@@ -33,6 +34,14 @@ export function Folded({ columns, repeated, data, onShow }: FoldedProps) {
       ))}
       {unknown.length > 0 && (
         <span class="muted">Empty in all rows: {unknown.map(({ label }) => label).join(", ")}</span>
+      )}
+      {unknown.some(({ key }) => key === "a_ns") && (
+        <span class="muted">
+          None of these is paired with the baseline; see{" "}
+          <ViewLink class="link-button" to={{ view: "compare" }}>
+            Compare
+          </ViewLink>
+        </span>
       )}
       {[...repeated].map(([{ key, label }, other]) => (
         <span key={key} class="muted">
