@@ -73,6 +73,16 @@ def without_version(name: str) -> str:
     return _VERSION.sub("", name)
 
 
+_DECORATED = Expression(
+    r"(?:(?<=/)|\A)([#=*~-]{2,}) +([^/ ]+(?: +[^/ ]+)*?) +\1(?=/|\Z)", words=("## ", "== ", "** ", "~~ ", "-- ")
+)
+
+
+def without_decoration(path: str) -> str:
+    """``forward/relu`` for ``## forward ##/relu``: ranges are named so to stand out in a list, not in a sentence."""
+    return _DECORATED.sub(r"\2", path)
+
+
 def blocking_class(name: str) -> str:
     """The class of calls that block the host however short they are: ``sync``, ``copy``, ``allocation``, ``module``;
     empty for all others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tensorboard_plugin_dlprof.diagnosis.calls import without_decoration
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def place_of(row: Row) -> str:
 
 def names_of(row: Row) -> list[str]:
     """The call and the path of a row, if it has them, as a sentence holds them."""
-    path = path_of(row)
+    path = without_decoration(path_of(row))
     longest = _LONGEST if row.cause.kind == "frame" else _LONGEST_PATH
     if len(path) > longest:
         # From a level of the model on; its last, or a name without levels, loses its end at most.

@@ -10,6 +10,7 @@ import pytest
 from tensorboard_plugin_dlprof.diagnosis.answer import diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
 from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
+from tensorboard_plugin_dlprof.diagnosis.calls import without_decoration
 from tests.diagnosis.test_parts import FIRST, Event, event, launch, profile_of, step
 
 EVALUATE = "autograd::engine::evaluate_function: "
@@ -92,3 +93,11 @@ def test_work_that_waited_is_not_said_to_be_missing(tmp_path: Path) -> None:
     assert "\nNot recorded: for what launched work waited.\n" in text_of(
         as_data(diagnose(profile_of(trace)), "trace.json")
     )
+
+
+def test_a_sentence_leaves_out_what_decorates_a_name() -> None:
+    """``## forward ##`` stands out in a list of ranges; the name is ``forward``, in each part of a path."""
+    assert without_decoration("## forward ##") == "forward"
+    assert without_decoration("/## all to all ##/== b ==/c") == "/all to all/b/c"
+    for kept in ("/a ## b", "## one", "-- a ==", "a/##/b", "*.py", "x = y = z"):
+        assert without_decoration(kept) == kept

@@ -107,7 +107,7 @@ function demangled(symbol: string): string {
 
 /** `void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, ...>(...)` -> `vectorized_elementwise_kernel ‹AddFunctor›`. */
 export function shortKernelName(full: string): string {
-  const name = withoutVersion(demangled(full));
+  const name = plainName(demangled(full));
   const [, problem, tile, instruction] = TENSILE.exec(name) ?? [];
   // The tile last, where a name that is cut keeps it: it differs most.
   if (problem !== undefined) return `${problem} ‹${[instruction, tile].filter(Boolean).join(" ")}›`;
@@ -214,12 +214,16 @@ export const labelOf = (name: string): string =>
     ? WHOLE
     : name.startsWith(UNASSOCIATED)
       ? shortKernelName(name.slice(UNASSOCIATED.length))
-      : withoutVersion(name);
+      : plainName(name);
 
-/** A call without the version that Nsight Systems puts behind its name: `cudaLaunchKernel_v7000`. */
-export const withoutVersion = (name: string): string => name.replace(CALL_VERSION, "$1");
+/**
+ * A name without what says nothing: of a call the version that Nsight Systems puts behind it, `cudaLaunchKernel_v7000`, and of ranges
+ * what lets them stand out in a list, `## forward ##`.
+ */
+export const plainName = (name: string): string => name.replace(CALL_VERSION, "$1").replace(DECORATED, "$2");
 
 const CALL_VERSION = /^(cu(?:da)?[A-Z]\w*)_v\d{4,}$/;
+const DECORATED = /(?<=^|\/)([#=*~-]{2,}) +([^/ ]+(?: +[^/ ]+)*?) +\1(?=\/|$)/g;
 
 /** The same, cut in the middle where it has more letters than there is room for: siblings begin alike. */
 export function cutLabel(name: string, letters: number): string {
@@ -237,8 +241,8 @@ export function splitPath(path: string): { place: string; name: string } {
   const at = trimmed.lastIndexOf("/");
   // The root is the place of all that have no other, and says nothing.
   return at <= 0
-    ? { place: "", name: withoutVersion(trimmed.slice(at + 1)) || path }
-    : { place: trimmed.slice(0, at + 1), name: withoutVersion(trimmed.slice(at + 1)) };
+    ? { place: "", name: plainName(trimmed.slice(at + 1)) || path }
+    : { place: plainName(trimmed.slice(0, at + 1)), name: plainName(trimmed.slice(at + 1)) };
 }
 
 /** An op's id, such as `BATCH_NORM_102`: the number at its end distinguishes it from similar ops. */

@@ -115,6 +115,9 @@ it("tells kernels apart that are cut to the same letters", () => {
 
 describe("paths of ops", () => {
   it.each([
+    ["## forward ##", "", "forward"],
+    ["/## forward ##/Net/## all to all ##", "/forward/Net/", "all to all"],
+    ["/-- step/a ## b", "/-- step/", "a ## b"],
     ["/ResNet/Conv2d[2]/conv2d", "/ResNet/Conv2d[2]/", "conv2d"],
     ["/conv2d", "", "conv2d"],
     ["conv2d", "", "conv2d"],

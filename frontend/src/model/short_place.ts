@@ -1,10 +1,10 @@
 /** Places of ops that are cut to fit, and still tell whose the op is. */
-import { UNASSOCIATED, cutLabel, labelOf, splitPath } from "./kernel_name";
+import { UNASSOCIATED, cutLabel, labelOf, plainName, splitPath } from "./kernel_name";
 
 /** Fewer letters of a part of a place tell nothing. */
 const FEWEST_LETTERS = 6;
 
-const partsOf = (path: string): string[] => path.split("/").filter(Boolean);
+const partsOf = (path: string): string[] => plainName(path).split("/").filter(Boolean);
 
 type WidthOf = (text: string) => number;
 

@@ -6,7 +6,7 @@ import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { formatTimestamp } from "../../format/time";
 import type { Bins, TimelineHits, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
-import { shortKernelName, withoutVersion } from "../../model/kernel_name";
+import { shortKernelName, plainName } from "../../model/kernel_name";
 import { contrast } from "../../model/shades";
 import { blockLabel, NEAR_NS } from "../../model/gap";
 import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
@@ -374,9 +374,9 @@ function fitted(context: CanvasRenderingContext2D, text: string, width: number):
   return index === "" ? "" : firstFitting(context, [`[${number ?? place ?? ""}]`], width);
 }
 
-/** A path's last part; a module without the word that PyTorch puts before it, a call without its version. */
+/** A path's last part; a module without the word that PyTorch puts before it, a call without its version, a range without its decoration. */
 export const shortName = (name: string): string =>
-  name.startsWith("/") ? name.slice(name.lastIndexOf("/") + 1) : withoutVersion(name.replace(/^nn\.Module: /, ""));
+  name.startsWith("/") ? name.slice(name.lastIndexOf("/") + 1) : plainName(name.replace(/^nn\.Module: /, ""));
 
 /** What an item is called: a kernel as on the other pages. */
 export const itemName = (name: string, kind: string): string =>
