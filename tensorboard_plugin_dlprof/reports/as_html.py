@@ -6,6 +6,7 @@ left out. The Dashboard is printed; tables only where they are open.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -118,21 +119,24 @@ def _write_block(block: Block, stream: TextIO) -> bool:
     head = f"<h3>{title}</h3> <span class=faint>{escape(block.about)}</span><span class=amount>{amount}</span>"
     if count == 0:
         return False
+    hidden = sum(_MORE.match(column.heading) is not None for column in block.columns)
+    all_columns = f"<label><input type=checkbox> All {len(block.columns)} columns</label>\n" if hidden else ""
     # The scrolling element is focusable, so that it can be scrolled by keyboard.
     stream.write(
-        f"<details class=report><summary>{head}</summary>\n"
+        f"<details class=report><summary>{head}</summary>\n{all_columns}"
         f'<div class=scroll tabindex=0 role=region aria-label="{title}">'
     )
     # Sentences stand in tables of two columns; names, of which a row has many, are never broken.
     stream.write(f"<table{' class=names' if len(block.columns) > 2 else ''}>\n")
     order = _order([column.heading for column in block.columns]) if block.columns else [0, 1]
     columns = [block.columns[place] for place in order] if block.columns else []
+    more = [_MORE.match(column.heading) is not None for column in columns] or [False, False]
     if columns:
         headings = "".join(
-            f"<th scope=col{_OF_KIND.get(column.kind, '')}>{escape(column.heading)}</th>"
+            f"<th scope=col{_classes(_OF_KIND.get(column.kind, ''), hidden)}>{escape(column.heading)}</th>"
             if column.heading
             else "<td></td>"
-            for column in columns
+            for column, hidden in zip(columns, more, strict=True)
         )
         stream.write(f"<thead><tr>{headings}</tr></thead>\n")
     kinds = [column.kind for column in columns] or [Kind.WORD, Kind.TEXT]
@@ -140,7 +144,7 @@ def _write_block(block: Block, stream: TextIO) -> bool:
     for row in shown:
         # Pairs have the name of a value in place of the heading of a column.
         names = [column.heading for column in columns] or ["", str(row[0])]
-        stream.write("<tr>" + "".join(map(_cell, (row[place] for place in order), kinds, names)) + "</tr>\n")
+        stream.write("<tr>" + "".join(map(_cell, (row[place] for place in order), kinds, names, more)) + "</tr>\n")
     stream.write("</tbody></table></div>\n")
     if is_cut:
         left_out = f"{count - MOST_ROWS:,} more rows" if block.count else "More rows"
@@ -175,27 +179,41 @@ def _longest_first(block: Block) -> Iterator[tuple[Value, ...]]:
     return iter(nlargest(MOST_ROWS + 1, block.rows, key=time))
 
 
-_OF_KIND = {**dict.fromkeys(NUMERIC, " class=n"), Kind.TEXT: " class=t"}
+_MORE = re.compile(
+    r"(Avg|Min|Max|Op ID|Device ID|API Call|GPU Start|Grid|Block|Data Type|Input|Output|Parameters|Long|Stack)\b"
+    r"|.*Kernel Names$"
+)
+"""The columns that stand there only where all are asked for, so that the others fit: means and extremes of times of
+which the sum stands there, details of a launch, and lists."""
+
+
+_OF_KIND = {**dict.fromkeys(NUMERIC, "n"), Kind.TEXT: "t"}
 """Of the heads of columns: numbers stand at the right, names have room."""
 
 
-_MOST_LETTERS = 38
+_MOST_LETTERS = 20
 """As many letters of a name as have room in any case."""
 
 
-def _cell(value: Value, kind: Kind, heading: str) -> str:
+def _classes(kind: str, more: bool) -> str:
+    names = f"{kind} more".strip() if more else kind
+    return "" if not names else f" class={names}" if " " not in names else f" class='{names}'"
+
+
+def _cell(value: Value, kind: Kind, heading: str, more: bool) -> str:
     value = known(value)
     if value is None:
-        return "<td class=u>unknown</td>"
+        return f"<td{_classes('u', more)}>unknown</td>"
     if isinstance(value, bool):
-        return f"<td>{'yes' if value else 'no'}</td>"
+        return f"<td{_classes('', more)}>{'yes' if value else 'no'}</td>"
     if isinstance(value, (int, float)):
         # Parts of a nanosecond are no measured time.
         text = f"{value:,}" if isinstance(value, int) else f"{value:,.{0 if heading.endswith('(ns)') else 1}f}"
-        return f"<td{' class=n' if kind in NUMERIC else ''}>{text}</td>"
+        return f"<td{_classes('n' if kind in NUMERIC else '', more)}>{text}</td>"
     text = escape(", ".join(value) if isinstance(value, list) else value)
     if len(text) <= _MOST_LETTERS:
-        return f"<td>{text}</td>"
+        return f"<td{_classes('', more)}>{text}</td>"
     # The end of a path tells it from its neighbours.
-    shown = f'class=path title="{text}"><bdi>{text}</bdi>' if text[0] == "/" else f'title="{text}">{text}'
-    return f"<td {shown}</td>"
+    is_path = text[0] == "/"
+    shown = f"<bdi>{text}</bdi>" if is_path else text
+    return f'<td{_classes("path" if is_path else "", more)} title="{text}">{shown}</td>'

@@ -109,8 +109,12 @@ tbody th { font-weight: normal; } thead th, thead td { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .u { color: var(--faint); }
 .report td:not(.n) { min-width: 60px; max-width: 420px; overflow-wrap: anywhere; white-space: pre-line; }
 /* What names a row stays in sight; a name is cut, and whole in its tooltip. */
-.report .names td:not(.n) { max-width: clamp(300px, 33vw, 420px); overflow: hidden; text-overflow: ellipsis;
+.report .names td:not(.n) { max-width: clamp(130px, 15vw, 300px); overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }
+.report .names td:first-child { max-width: clamp(200px, 27vw, 420px); }
+.report > label { display: block; margin: 0 0 4px; color: var(--faint); }
+.report:not(:has(:checked)) .more { display: none; }
+.report .names thead th { white-space: normal; vertical-align: bottom; }
 .report .names .path { direction: rtl; text-align: left; }
 .report .names :is(td, th):first-child { position: sticky; left: 0; z-index: 1; background: var(--panel); }
 .report .names thead th:first-child { z-index: 2; }
@@ -139,9 +143,11 @@ thead .n { text-align: right; } .groups thead th { white-space: normal; vertical
 .bars { width: 100%; } .bars td, .bars th { border: 0; }
 .bars th, .bars .n { width: 1px; white-space: nowrap; }
 .bars svg { height: 14px; margin: 3px 0; }
-@media (max-width: 900px) { svg .narrow { display: none; } }
+@media (max-width: 900px) { svg .narrow { display: none; } .report .names { font-size: 12px; }
+  .report .names :is(td, th) { padding-right: 8px; } }
 /* The bar of a group below its name, where there is no room beside it. */
-@media print, (max-width: 900px) { .groups tbody th { min-width: 160px; width: 40%; }
+@media print, (max-width: 900px) { .groups tbody th { min-width: 160px; width: 34%; }
+  .groups :is(th, td) { padding-right: 8px; }
   .groups th > div { flex-direction: column; } .groups div svg { width: 100%; } }
 /* None alone in a line of its own. */
 @media (max-width: 940px) { .figures:has(> :nth-child(5)) { grid-template-columns: repeat(3, 1fr); }
@@ -156,12 +162,16 @@ section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
   body { max-width: none; padding: 0; font-size: 12px; } section > .answer { font-size: 17px; }
   svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .scroll { max-height: none; overflow: visible; background: none; } .contents { display: none; }
-  .report .names td:not(.n) { white-space: normal; }
+  .report .names { font-size: 10px; } .report > label { display: none; }
+  .report .names :is(td, th) { padding-right: 6px; } .report .names td:not(.n) { white-space: normal; }
+  .report .names td:first-child { min-width: 110px; }
+  /* Browsers repeat heads on each page by themselves. */
+  .scroll thead th, .report .names :is(td, th):first-child { position: static; }
   .pair { grid-template-columns: 1fr 1fr; } .figures dd { font-size: 18px; }
   .figures .meaning { font-size: 11px; } .figures > div, .changes > li, tr { break-inside: avoid; }
   h2, section > p { break-after: avoid; }
   svg, .pair, section:not(:has(.groups, .changes, .report)) { break-inside: avoid; }
-  .pair table { font-size: 11px; } .pair :is(th, td) { padding-right: 6px; }
+  .groups { font-size: 12px; } .pair table { font-size: 11px; } .pair :is(th, td) { padding-right: 6px; }
   details:not([open]), .reports:not(:has([open])) { display: none; }
 }
 """

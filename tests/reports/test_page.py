@@ -35,7 +35,7 @@ from tests.shared_data import shared_data
 class Page(html.parser.HTMLParser):
     """Tags and attributes of a page; every element that is opened is closed."""
 
-    VOID = frozenset({"meta", "br", "wbr", "rect", "polygon", "path"})
+    VOID = frozenset({"meta", "br", "wbr", "input", "rect", "polygon", "path"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
