@@ -32,6 +32,9 @@ _MOST = 0.5
 _LEAST = 0.3
 """Share of the time that is blamed below which a place is not named: there are others like it."""
 
+_LOADER: Final = "DataLoaderIter.__next__"
+"""The end of PyTorch's own range, which says no more than that it is the data loader."""
+
 _ALIKE = 0.98
 """GPUs whose computing differs by no more compute alike: none of them least."""
 
@@ -142,6 +145,8 @@ def place_of_most(rows: Sequence[Row], time_ns: int) -> str:
     """A sentence about the place with most of some time, if it has a name and a fair share."""
     row, spent_ns = next(iter(by_place(rows)), (None, 0))
     if row is None or spent_ns < _LEAST * time_ns:
+        return ""
+    if row.cause.path.endswith(_LOADER) and not row.cause.call:
         return ""
     place = " in ".join(f"`{name}`" for name in names_of(row))
     if row.cause.part == Part.UNRECORDED:

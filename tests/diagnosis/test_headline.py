@@ -177,6 +177,8 @@ def test_the_place_is_that_of_what_costs_most() -> None:
         (Part.BLOCKED, "/", "cudaFree", 5, ""),
         (Part.LAUNCHING, "/", "", 20, ""),
         (Part.UNRECORDED, "", "cudaMemcpyAsync", 20, " Mostly before `cudaMemcpyAsync`."),
+        (Part.DATA_LOADER, "/fit/enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "", 20, ""),
+        (Part.DATA_LOADER, "data.py(7): __getitem__", "", 20, " Mostly in `data.py(7): __getitem__`."),
     ],
 )
 def test_a_place_has_a_name_and_a_fair_share_of_the_time(
