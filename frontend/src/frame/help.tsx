@@ -81,7 +81,7 @@ const VIEWS: readonly [view: string, page: string, chosen?: Changes][] = [
 const TERMS: readonly [term: string, meaning: string, ...pages: string[]][] = [
   [
     "Aggregation",
-    "The iterations whose numbers are added up: from a start to a stop iteration. Pages tell means of one of them; a click on what stands beside a title shows the sums instead.",
+    "The iterations whose numbers are added up: from a start to a stop iteration. Pages tell means of one of them; a click on “per iteration” beside a title shows the sums instead.",
     "dashboard",
     "iterations",
   ],

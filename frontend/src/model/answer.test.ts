@@ -79,7 +79,7 @@ describe("the axis of the iterations", () => {
 
 it("tells another time that DLProf's numbers are shares of", () => {
   const mean = { wall_ns: 6_670_000, devices: {}, iterations: 1, selected: [0] };
-  expect(spanOf({ marked: false, mean }, 2_860_000_000)).toBe("DLProf's panels below are about all 2.86 s recorded.");
+  expect(spanOf({ marked: false, mean }, 2_860_000_000)).toBe("DLProf's panels are about all 2.86 s recorded.");
   expect(spanOf({ marked: false, mean }, 6_670_100)).toBe("");
   expect(spanOf({ marked: true, mean }, 60_000_000)).toBe("");
 });

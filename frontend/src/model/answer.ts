@@ -82,5 +82,5 @@ export function spentOn(
  */
 export function spanOf({ marked, mean }: Pick<Diagnosis, "marked" | "mean">, wall_ns: number | null): string {
   const isOther = wall_ns !== null && Math.abs(wall_ns - mean.wall_ns) > mean.wall_ns * LEAST_SHARE;
-  return !marked && isOther ? `DLProf's panels below are about all ${formatDuration(wall_ns)} recorded.` : "";
+  return !marked && isOther ? `DLProf's panels are about all ${formatDuration(wall_ns)} recorded.` : "";
 }

@@ -8,6 +8,7 @@ import {
   firstOf,
   gainTime,
   missingWork,
+  notesBeside,
   opening,
   rangeText,
   withoutGain,
@@ -129,6 +130,14 @@ describe("findings", () => {
     expect(withoutGain({ ...about, gain: most })).toEqual(["2.00 ms, 50.0 %", "at most 3.12 ms"]);
     expect(withoutGainWhy(most)).toBe("Gains at most 3.12 ms, which the host takes for launches that could go.");
     expect(withoutGain({ ...about, gain: null, time_ns: null, share: null })).toEqual(["no gain in time"]);
+  });
+
+  it("fills places with notes, but with none that the Dashboard says elsewhere", () => {
+    const of = (...rules: string[]) => rules.map((rule) => ({ rule }) as DiagnosedFinding);
+    const beside = of("no_iterations_detector", "iteration_range_detector");
+    const [told, others] = [of("told"), of("slow", "once")];
+    expect(notesBeside([...beside, ...told, ...others], told, 4)).toEqual(others);
+    expect(notesBeside([...beside, ...others], [], 1)).toEqual(others.slice(0, 1));
   });
 
   it("says of a gain from nothing what it can be", () => {

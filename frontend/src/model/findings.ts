@@ -180,6 +180,20 @@ export function firstOf(
   }));
 }
 
+/** The rule that says how iterations are to be marked. */
+export const NOT_MARKED = "no_iterations_detector";
+
+/** What the Dashboard says beside its chart of iterations, and below its sentence. */
+const SAID_BESIDE: readonly string[] = [NOT_MARKED, "iteration_range_detector"];
+
+/** Findings of a line each, for so many places beside those that are told. */
+export const notesBeside = (
+  findings: readonly DiagnosedFinding[],
+  told: readonly DiagnosedFinding[],
+  places: number,
+): readonly DiagnosedFinding[] =>
+  findings.filter((finding) => !told.includes(finding) && !SAID_BESIDE.includes(finding.rule)).slice(0, places);
+
 /** What the URL becomes where a piece of evidence is opened; null where no view shows it. */
 export function opening(
   { kind, key }: { kind: EvidenceKind; key: string },

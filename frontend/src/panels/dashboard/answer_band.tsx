@@ -8,7 +8,6 @@ import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { spanOf } from "../../model/answer";
 import {
   hasGpuWork,
   matrixSentence,
@@ -49,10 +48,7 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
         {diagnosis === null || step === null ? (
           `${modelLine(data)}${hasGpuWork(data) ? "" : "."}`
         ) : (
-          <>
-            <CountedIterations data={data} diagnosis={diagnosis} step={step} />{" "}
-            {spanOf(diagnosis, data.performance.wall_clock_ns)}
-          </>
+          <CountedIterations data={data} diagnosis={diagnosis} step={step} />
         )}{" "}
         {diagnosis?.findings.length === 0 && "No rule found time that could be gained. "}
         {!hasGpuWork(data) && data.memory !== null && (

@@ -5,10 +5,11 @@ import type { DashboardResponse } from "../../api/types";
 import { lazyView } from "../../components/lazy_view";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { hasGpuWork, hasOps } from "../../model/headline";
+import { NOT_MARKED } from "../../model/findings";
 import { stepOf, stepWithout } from "../../model/step";
 import { AnswerBand } from "./answer_band";
 import { FirstChanges } from "./first_changes";
-import { NOT_MARKED, StepsPanel } from "./steps_panel";
+import { StepsPanel } from "./steps_panel";
 import { Tiles } from "./tiles";
 import { WhereTimeGoes } from "./where_time_goes";
 

@@ -3,6 +3,7 @@ import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
+import { spanOf } from "../../model/answer";
 import { emptyPanels } from "../../model/empty_panels";
 import { exposedCommunication, isLowerBound } from "../../model/parts";
 import { Coverage } from "./coverage";
@@ -30,6 +31,7 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
   const { iterations } = useScope();
   const communicated = diagnosis !== null && communicates(diagnosis);
   const exposed = diagnosis === null ? 0 : exposedCommunication(diagnosis, data);
+  const span = diagnosis === null ? "" : spanOf(diagnosis, data.performance.wall_clock_ns);
   const efficiency = `${data.matrix_unit} Kernel Efficiency`;
   const empty = emptyPanels(data);
   const has = (title: string): boolean => !empty.some(({ titles }) => titles.includes(title));
@@ -42,6 +44,7 @@ export function DlprofPanels({ data, timed, diagnosis }: DlprofPanelsProps) {
           {iterations > 1 && (
             <p class="muted panels-note">DLProf's panels: times are {ofIterations("sums of", iterations)}.</p>
           )}
+          {span !== "" && <p class="muted panels-note">{span}</p>}
           <div class="dlprof-panels">
             {(isUsed || has(efficiency)) && (
               <div class="panel-stack">

@@ -16,6 +16,7 @@ import {
   firstOf,
   gainTime,
   isExposed,
+  notesBeside,
   rangeText,
   scaleSaid,
   withoutGain,
@@ -38,7 +39,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
   const first = diagnosis === null ? [] : firstOf(findings, SHOWN, blamedPart(diagnosis));
   const told = first.flatMap(({ finding, others }) => [finding, ...others]);
   // What gains nothing fills the places that are left: of a line each, two take less than one.
-  const notes = findings.filter((finding) => !told.includes(finding)).slice(0, 2 * (SHOWN - first.length));
+  const notes = notesBeside(findings, told, 2 * (SHOWN - first.length));
   // The sentence above says that there is nothing to judge.
   if (count === 0 && !hasGpuWork(data)) return null;
   return (

@@ -10,6 +10,7 @@ import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
+import { NOT_MARKED } from "../../model/findings";
 import { splitRows, type Step } from "../../model/step";
 
 // On demand: the Dashboard must not wait for the timeline.
@@ -20,9 +21,6 @@ const Strip = lazyView(
 
 /** More bars are too thin to be told apart here. */
 const MOST_BARS = 64;
-
-/** The rule that says how iterations are to be marked. */
-export const NOT_MARKED = "no_iterations_detector";
 
 interface StepsPanelProps {
   data: DashboardResponse;
@@ -43,7 +41,7 @@ export function StepsPanel({ data, diagnosis, step, advised }: StepsPanelProps) 
     <Panel
       title="Iteration Summary"
       walked
-      about="Each bar is one iteration, split like the bar above. What means leave out is grey. A click opens the iteration."
+      about="Each bar is one iteration, split like the bar above; pale ones are left out of the means. A click opens the iteration."
       picture
       tools={
         <>
