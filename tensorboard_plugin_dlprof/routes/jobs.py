@@ -41,6 +41,10 @@ _MOST_KNOWN = 200_000
 MOST_RANKS = 64
 """Ranks of a job that the server makes; the command can read those of larger ones in many processes."""
 
+_QUICK_RANKS, _QUICK_BYTES = 32, 8 << 20
+"""A job of no more ranks and bytes of sources takes a second or two: databases hold what is compared, sources are read
+for it."""
+
 
 class Place(NamedTuple):
     """The database of a job, the folder that its ranks have in common, and the rank in it that a profile is."""
@@ -116,6 +120,8 @@ class Jobs:
             "has_sources": siblings.has_sources,
             "processes": siblings.processes,
             "size_bytes": sum(each.size_bytes for each in siblings.files),
+            "is_quick": len(siblings.files) <= _QUICK_RANKS
+            and sum(each.size_bytes for each in rank_files(siblings) if not each.is_database) <= _QUICK_BYTES,
             "is_possible": import_mode != "off" and len(siblings.files) <= MOST_RANKS,
             "state": "offered" if job is None or job.state == "cancelled" else job.state,
             "message": "" if job is None else job.message,
@@ -263,6 +269,8 @@ class JobOffer(TypedDict):
     """How many ranks are in the profile itself."""
     size_bytes: int
     """The sizes of the files together."""
+    is_quick: bool
+    """Whether comparing them takes a second or two, so that nobody need ask for it."""
     is_possible: bool
     """Whether this server compares them: it may import, and they are not too many."""
     state: Literal["offered", "queued", "running", "done", "failed"]

@@ -54,7 +54,7 @@ def test_ranks_of_two_hosts_become_a_job(tmp_path: Path) -> None:
     offer = answer["offer"]
     size = sum(path.stat().st_size for path in traces)
     assert (offer["run"], offer["files"], offer["size_bytes"]) == ("run", 4, size)
-    assert (offer["is_possible"], offer["state"]) == (True, "offered")
+    assert (offer["is_possible"], offer["is_quick"], offer["state"]) == (True, True, "offered")
     assert not knows_waits(server, profile)
     job = compared(server, profile)["job"]
     assert knows_waits(server, profile)
@@ -111,6 +111,29 @@ def test_databases_without_their_sources_are_compared(tmp_path: Path) -> None:
     job = compared(server, profile)["job"]
     assert (job["rank"], job["ranks"]["rank"], job["verdict"]["rank"]) == (2, [0, 1, 2, 3], 1)
     assert sorted(logs.rglob("*")) == before
+
+
+@pytest.mark.parametrize("sources", [True, False])
+def test_large_sources_are_asked_for_and_databases_are_not(sources: bool, tmp_path: Path) -> None:
+    """Of these what is compared was read before."""
+    logs = tmp_path / "logs"
+    traces = write_job(Plan(tensor=2, data=2 if sources else 8), (logs if sources else tmp_path) / "run")
+    if sources:
+        for each in traces:
+            each.with_suffix("").write_bytes(gzip.decompress(each.read_bytes()) + b" " * (3 << 20))
+            each.unlink()
+    else:
+        import_into(logs / "run", traces)
+    server = Server(logs, tmp_path / "cache")
+    if sources:
+        profile = opened(server, traces[0].with_suffix("").name)
+    else:
+        server.profiles()
+        wait_for(lambda: server.profiles()[0]["world_size"] is not None)
+        profile = server.profiles()[0]["id"]
+    offer = server.get(f"/job?profile={profile}").json["offer"]
+    assert offer["size_bytes"] > 8 << 20
+    assert offer["is_quick"] != sources
 
 
 def test_a_rank_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:

@@ -1055,6 +1055,8 @@ export interface JobOffer {
   processes: number;
   /** The sizes of the files together. */
   size_bytes: number;
+  /** Whether comparing them takes a second or two, so that nobody need ask for it. */
+  is_quick: boolean;
   /** Whether this server compares them: it may import, and they are not too many. */
   is_possible: boolean;
   /** `done` where they were compared, but the profile is not among those that could be. */

@@ -11,10 +11,7 @@ import { formatCount } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { asApiError } from "../../frame/use_query";
 
-/** A job of less is compared without being asked for, as profiles are imported; it takes a second or two. */
-const SMALL_BYTES = 8 * 2 ** 20;
-
-/** Profiles whose job was compared so: one that was cancelled is not begun again. */
+/** Profiles whose job was compared without being asked for, as profiles are imported: one that was cancelled is not begun again. */
 const begun = new Set<string>();
 
 /** Between questions how far it is. */
@@ -41,13 +38,13 @@ export function CompareRanks({ rank, world, offer, reload }: CompareRanksProps) 
     setError(null);
     action(profile).then(reload, (failure: unknown) => setError(asApiError(failure)));
   };
-  const isSmall = offer?.is_possible === true && offer.state === "offered" && offer.size_bytes <= SMALL_BYTES;
+  const isQuick = offer?.is_possible === true && offer.state === "offered" && offer.is_quick;
   useEffect(() => {
-    if (!isSmall || begun.has(profile)) return;
+    if (!isQuick || begun.has(profile)) return;
     begun.add(profile);
     ask(compareRanks);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each profile
-  }, [isSmall, profile]);
+  }, [isQuick, profile]);
   const alone = offer !== null && offer.files === 1;
   const title = alone
     ? `${formatCount(offer.processes)} processes were recorded`
