@@ -167,11 +167,11 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     if not findings:
         return
     items = "".join(
-        f"<li>{_gain(finding)}<div>{_head(finding)}"
+        f"<li>{_gain(finding)}<div>{_head(finding, findings[:place])}"
         f"<div class=faint>{typeset(finding['title'])}</div>"
         f"<div class=action>{with_code(finding['action'])}{_read_more(finding)}</div>"
         f"{_untold(finding['gain'])}{proof(finding, diagnosis['marked'])}</div></li>"
-        for finding in findings[:MOST_FINDINGS]
+        for place, finding in enumerate(findings[:MOST_FINDINGS])
     )
     more = len(findings) - MOST_FINDINGS
     cut = f"<p class=cut>{more} more are left out.</p>" if more > 0 else ""
@@ -182,11 +182,15 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
 
 
-def _head(finding: Mapping[str, Any]) -> str:
-    """What a finding is called, at the right how sure it is, and whether all ranks tell it, as on Recommendations."""
+def _head(finding: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> str:
+    """What a finding is called, which of those before it are about the same time, at the right how sure it is, and
+    whether all ranks tell it, as on Recommendations."""
     whole = "whole job, " if finding.get("whole_job") else ""
     sure = f"{whole}confidence {finding['confidence']}"
-    return f"<span class='faint sure'>{sure}</span><strong>{escape(finding['heading'])}</strong>"
+    overlaps = finding.get("overlaps_with") or ()
+    same = " and ".join(f"“{other['heading']}”" for other in before if other.get("rule") in overlaps)
+    beside = f" <span class=faint>overlaps {escape(same)}: their gains do not add up</span>" if same else ""
+    return f"<span class='faint sure'>{sure}</span><strong>{escape(finding['heading'])}</strong>{beside}"
 
 
 def _read_more(finding: Mapping[str, Any]) -> str:

@@ -13,8 +13,8 @@ from tensorboard_plugin_dlprof.queries.memory import memory_curve
 from tensorboard_plugin_dlprof.queries.memory_answers import MemoryCurve
 from tensorboard_plugin_dlprof.reports.charts import WIDTH
 from tensorboard_plugin_dlprof.reports.held import colour_of, rows_of
-from tensorboard_plugin_dlprof.reports.markup import keys, section
-from tensorboard_plugin_dlprof.units import short_duration, size
+from tensorboard_plugin_dlprof.reports.markup import duration, keys, section
+from tensorboard_plugin_dlprof.units import size
 
 _BINS = 360
 _HEIGHT = 180
@@ -150,7 +150,7 @@ def _moments(data: MemoryCurve, each: dict[str, Any], axis: _Axis) -> Iterator[s
         yield f'<line class="{kind}" x1="{x:.2f}%" x2="{x:.2f}%" y1="{_TOP - 14}" y2="{bottom}"/>'
     yield from _iterations(each["iterations"] if timed else [], axis, bottom)
     for at, x, kind in ((data["from"], _LEFT, ""), (data["to"], 100, ' class="end"')):
-        text = short_duration(at) if timed and at else "0 s" if timed else "start" if at < 0 else f"event {at:,}"
+        text = duration(at) if timed else "start" if at < 0 else f"event {at:,}"
         yield f'<text{kind} x="{x}%" y="{bottom + 28}">{text}</text>'
 
 

@@ -169,9 +169,12 @@ def _memory(connection: sqlite3.Connection, alone: bool) -> Iterator[str]:
     """Memory over time, and what held the peak; beside times of the GPU that holds most alone, as on the Dashboard."""
     answers, most = memory(connection), known_peak(connection)
     for device, each in answers["devices"].items():
-        if most is not None and (alone or device == most["device"]):
-            note = "" if alone else answers["headline"].replace("`", "")
-            yield over_time(connection, device, each, note) if each["events"] else held(device, each)
+        if not alone and (most is None or device != most["device"]):
+            continue
+        if each["events"]:
+            yield over_time(connection, device, each, "" if alone else answers["headline"].replace("`", ""))
+        elif len(each["at_peak"]) > 1:
+            yield held(device, each)
 
 
 def _throughput(connection: sqlite3.Connection, scope: Scope) -> Iterator[answer.Tile]:
@@ -199,7 +202,7 @@ def _notes(connection: sqlite3.Connection, scope: Scope, headline: str) -> str:
         f"{'' if note['message'] in headline else note['message']} {note['hint']}".strip()
         for note in coverage_notes(connection, scope)
     ]
-    items = "".join(f"<li>{markup.typeset(note)}</li>" for note in notes if note)
+    items = "".join(f"<li>{markup.with_code(note)}</li>" for note in notes if note)
     return section("What this recording holds", "", f'<ul class="notes">{items}</ul>') if items else ""
 
 

@@ -77,7 +77,8 @@ def _columns(
     # The share stands beside its bar.
     columns = {
         "Share": [share(row[time_ns] / total if total else None) for row in rows],
-        "Ops": [f"×{row['ops']:,}" for row in rows],
+        # One op in each row says nothing, as on Ops.
+        "Ops": [f"×{row['ops']:,}" if any(each["ops"] != 1 for each in rows) else "" for row in rows],
         f"{where} time ({time_unit})": [in_unit(row[time_ns] / iterations, length) for row in rows],
         f"On {unit}s": [_use(row) if has_units else "" for row in rows],
         "Bound by": [row.get("bound") or "" for row in rows],

@@ -104,8 +104,8 @@ UNKNOWN = "unknown"
 
 
 def duration(time_ns: float | None) -> str:
-    """A duration of about three digits: ``1.25 ms``."""
-    return UNKNOWN if time_ns is None else short_duration(time_ns)
+    """A duration of about three digits, ``1.25 ms``; of none ``0 s``, as on the pages."""
+    return UNKNOWN if time_ns is None else short_duration(time_ns) if time_ns else "0 s"
 
 
 def at_least(value: str, unknown: int | None) -> str:

@@ -144,6 +144,18 @@ def test_how_a_finding_is_known_is_folded_below_it() -> None:
     assert proof({"gain": None, "evidence": []}, marked=True) == ""
 
 
+def test_ways_to_the_same_gain_say_so(tmp_path: Path) -> None:
+    """Nobody adds up what mixed precision and TF32 gain."""
+    source = next(samples.DATA.rglob("generated-resnet50-fp32.pt.trace.json.gz"))
+    database = tmp_path / "fp32.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    beside = "<span class=faint>overlaps “Use mixed precision”: their gains do not add up</span>"
+    assert f"<strong>Allow TF32</strong> {beside}" in stream.getvalue()
+
+
 def test_where_a_graph_launch_holds_most_time_the_kernels_are_listed(tmp_path: Path) -> None:
     """As on the Dashboard; not where the graph was recorded as a whole, of which no kernel is known."""
     by_node = shared_data() / "torch" / "mi300x_flux_large" / "profile_trace_rank_0.json.gz"
@@ -156,6 +168,7 @@ def test_where_a_graph_launch_holds_most_time_the_kernels_are_listed(tmp_path: P
         assert told == (share if share is None else pytest.approx(share, abs=0.001))
         text = page_of(database)
         assert f"<table class=groups><thead><tr><th scope=col>{head}</th>" in text
+        assert share is None or "×1<" not in text, "that each row is one op says nothing"
         assert ("By kernel, because a graph launch holds 84.9 % of the GPU time." in text) == (share is not None)
 
 
@@ -207,6 +220,7 @@ def test_a_recording_without_gpu_work_says_so_and_has_no_empty_panels(tmp_path: 
     assert text.count("no GPU work") == 1
     assert '<rect class="cpu"' in text.partition("<section>")[2].partition("</section>")[0], "the bar of its time"
     assert ">Where CPU time goes</h2>" in text
+    assert "record with <code>ProfilerActivity.CUDA</code>" in text
     assert "Kernel time" not in text
     assert "unknown" not in text.split("</style>")[1]
 
