@@ -379,3 +379,20 @@ def test_in_a_narrow_window_the_wheel_scrolls_the_page(page: Page, tensorboard: 
     expect(scroller).to_have_class(re.compile("has-more"))
     scroller.evaluate("element => element.scrollTo(0, element.scrollHeight)")
     expect(scroller).not_to_have_class(re.compile("has-more"))
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+def test_nothing_moves_once_the_findings_are_known(page: Page, tensorboard: TensorBoard, width: int) -> None:
+    """What they say stands in room that was kept for it."""
+    held: list[Any] = []
+    page.route(re.compile(r"/diagnosis\?"), lambda route: held.append(route))
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(tensorboard.page(run="amp", view="modules"))
+    panel = page.get_by_role("region", name="Group Ops")
+    expect(panel).to_be_visible()
+    expect(page.locator(".headline.waste.waiting")).to_have_count(1)
+    before = panel.bounding_box()
+    for route in held:
+        route.continue_()
+    expect(page.locator(".headline.waste:not(.waiting)")).to_be_visible()
+    assert panel.bounding_box() == before

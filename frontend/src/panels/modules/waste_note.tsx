@@ -131,24 +131,26 @@ export function WasteNote({ tree, matrixUnit }: WasteNoteProps) {
         {keptOff !== undefined && `; ${mean(keptOff.kernelNs)} is off ${matrixUnit}s (${keptOff.label})`}
         {isBound && mainBoundInWords(named) !== "" && `, ${mainBoundInWords(named)}`}.
       </h2>
-      <ul class="waste-lines">
-        {lines.map((line, i) => (
-          <li key={i}>
-            {line}
-            {isOnGpu && i === lines.length - 1 && more.length > 0 && (
-              <>
-                {"\u00a0"}
-                <Info term="what this module could gain" text={more.join("\n")} />
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-      {isOnGpu && (
-        <p class="model-line">
-          <MissingWork diagnosis={diagnosis.data} />
-        </p>
-      )}
+      <div class={isOnGpu ? "waste-rest" : undefined}>
+        <ul class="waste-lines">
+          {lines.map((line, i) => (
+            <li key={i}>
+              {line}
+              {isOnGpu && i === lines.length - 1 && more.length > 0 && (
+                <>
+                  {"\u00a0"}
+                  <Info term="what this module could gain" text={more.join("\n")} />
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+        {isOnGpu && (
+          <p class="model-line">
+            <MissingWork diagnosis={diagnosis.data} />
+          </p>
+        )}
+      </div>
     </header>
   );
 }
