@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernel_names import KernelName
 from tensorboard_plugin_dlprof.expressions import Expression
 
@@ -62,8 +63,18 @@ def is_amd(device_name: str) -> bool:
     return any(word in device_name for word in AMD_WORDS)
 
 
-HIP: Final = "HIP "
-"""Prefix of the version of AMD's runtime, which is stored in place of CUDA's version."""
+HIP: Final = "HIP"
+"""What stands before the version of AMD's runtime, which is stored in place of CUDA's version; alone where only that
+it was AMD's is known."""
+
+_HIP_CALL = Expression("hip[A-Z]")
+
+
+def is_of_amd(calls: Iterable[str], classes: Iterable[KernelClass]) -> bool:
+    """Whether the calls of a program's runtime, or its kernels, are none but AMD's."""
+    return any(map(_HIP_CALL.match, calls)) or any(
+        each.library in AMD_LIBRARIES or each.architecture.startswith("gfx") for each in classes
+    )
 
 
 def matrix_unit_of(device_names: Iterable[str], runtime: str = "") -> str:

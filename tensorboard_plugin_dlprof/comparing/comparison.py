@@ -8,7 +8,7 @@ from statistics import mean, median
 
 import msgspec
 
-from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
+from tensorboard_plugin_dlprof.classify.architecture import HIP, matrix_unit_of
 from tensorboard_plugin_dlprof.comparing import comparability
 from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remainder, parts_table, rows_of
 from tensorboard_plugin_dlprof.comparing.calls import SHARE_OF_ONE_PROGRAM, passes_of_a, ratio_of_calls
@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op, Recording
 from tensorboard_plugin_dlprof.comparing.replacements import Replacement, replacements
 from tensorboard_plugin_dlprof.comparing.side import Side, side_of
+from tensorboard_plugin_dlprof.queries.system import ROCM
 
 FLOORS = {"iteration_time": 0.02, "idle_time": 0.02, "kernel_time": 0.01}
 """Changes below these fractions are called none, however sure they are."""
@@ -106,7 +107,8 @@ class Comparison(msgspec.Struct):
     @property
     def matrix_unit(self) -> str:
         """The vendors' name for the matrix units of both sides; ``matrix unit`` if they have different ones."""
-        names = {matrix_unit_of(side.first.devices) for side in (self.a, self.b)}
+        sides = (self.a.first, self.b.first)
+        names = {matrix_unit_of(side.devices, HIP if ROCM in side.facts else "") for side in sides}
         return names.pop() if len(names) == 1 else "matrix unit"
 
     @property

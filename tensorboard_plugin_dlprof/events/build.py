@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.classify.architecture import HIP, is_of_amd
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
@@ -28,7 +30,15 @@ from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
 from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTables, op_tables
 from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spans
 from tensorboard_plugin_dlprof.events.sub_ops import find_sub_ops
-from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Capture, Int32s, Int64s, RangeKind, WorkKind
+from tensorboard_plugin_dlprof.events.tables import (
+    UNIFIED_COPIES,
+    Capture,
+    CaptureInfo,
+    Int32s,
+    Int64s,
+    RangeKind,
+    WorkKind,
+)
 from tensorboard_plugin_dlprof.events.tensor_samples import use_samples
 from tensorboard_plugin_dlprof.events.trees import inside
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
@@ -92,7 +102,7 @@ def build_profile(capture: Capture, *, simple: bool = False, classifier: Classif
     keep(*activity.devices)
     release_freed()
     profile = Profile(
-        info=capture.info,
+        info=_info(capture, classes),
         strings=capture.strings,
         ops=tables.ops,
         instances=tables.instances,
@@ -122,6 +132,15 @@ def build_profile(capture: Capture, *, simple: bool = False, classifier: Classif
     keep(profile.sub_ops, profile.host_ranges, profile.memory)
     release_freed()
     return profile
+
+
+def _info(capture: Capture, classes: dict[int, KernelClass]) -> CaptureInfo:
+    """With AMD's runtime, where the source tells no version and no GPU's name, but its calls or kernels are AMD's."""
+    info = capture.info
+    if info.cuda_version or any(device.name for device in capture.devices):
+        return info
+    calls = capture.strings.some(distinct_values(capture.calls.name))
+    return msgspec.structs.replace(info, cuda_version=HIP) if is_of_amd(calls, classes.values()) else info
 
 
 _Built = tuple[Drafts, Owners, OpTables, list[IterationCandidate]]

@@ -52,9 +52,13 @@ def system_facts(connection: sqlite3.Connection) -> list[SystemFact]:
     return facts
 
 
+ROCM = "ROCm (HIP)"
+"""What AMD's runtime is called among the facts."""
+
+
 def _fact(key: str, label: str, value: str) -> SystemFact:
     if key == "cuda_version" and value.startswith(HIP):
-        return SystemFact(key=key, label="ROCm (HIP)", value=value.removeprefix(HIP))
+        return SystemFact(key=key, label=ROCM, value=value.removeprefix(HIP).strip() or "version not recorded")
     return SystemFact(key=key, label=label, value=value)
 
 

@@ -75,6 +75,34 @@ def test_gpus_of_amd_have_an_architecture_in_place_of_a_compute_capability(
 
 
 @pytest.mark.parametrize(
+    ("name", "call", "kernel", "unit"),
+    [
+        ("", "hipLaunchKernel", "triton_poi_fused_add_0", "Matrix Core"),
+        ("", "cudaLaunchKernel", "triton_poi_fused_add_0", "Tensor Core"),
+        ("", "", "Cijk_Ailk_Bljk_SB_MT64x64x8_SE_ISA942_IU1_TT4_4_WG16_16_1", "Matrix Core"),
+        ("NVIDIA H100 80GB HBM3", "hipLaunchKernel", "triton_poi_fused_add_0", "Tensor Core"),
+    ],
+)
+def test_a_gpu_without_a_name_is_known_by_calls_and_kernels(
+    tmp_path: Path, name: str, call: str, kernel: str, unit: str
+) -> None:
+    """Where the trace tells neither its name nor a version of the runtime; what is known is not overruled."""
+    events = [
+        {"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 9, "dur": 2,
+         "args": {"device": 0, "correlation": 1}},
+        *([{"ph": "X", "cat": "cuda_runtime", "name": call, "pid": 1, "tid": 1, "ts": 1, "dur": 2,
+            "args": {"correlation": 1}}] if call else []),
+    ]  # fmt: skip
+    source, database = tmp_path / "trace.json", tmp_path / "trace.dlprof_dldb.sqlite"
+    source.write_text(json.dumps({"deviceProperties": [{"id": 0, "name": name}], "traceEvents": events}))
+    import_source(source, database, ImportOptions(), lambda stage, fraction: None)
+    with closing(open_database(database)) as connection:
+        assert matrix_unit(connection) == unit
+        facts = {fact["label"]: fact["value"] for fact in system_facts(connection)}
+    assert facts.get("ROCm (HIP)") == ("version not recorded" if unit == "Matrix Core" else None)
+
+
+@pytest.mark.parametrize(
     ("name", "major", "expected"),
     [("Quadro GP100", 6, False), ("Tesla V100-SXM2-32GB", 7, True), ("AMD Instinct MI6", 6, True), ("", None, True)],
 )
