@@ -9,15 +9,17 @@ import { Hint } from "../../components/hint";
 import { Panel } from "../../components/panel";
 import { OneStop } from "../../components/one_stop";
 import { DataTable } from "../../components/table/data_table";
-import { formatBytes } from "../../format/bytes";
-import { capitalized, formatCount, formatCounted } from "../../format/number";
+import { Size } from "../../components/value";
+import { sizeUnit } from "../../format/bytes";
+import { capitalized, exactNumber, formatCount, formatCounted } from "../../format/number";
+import { inUnit, type Unit } from "../../format/unit";
 import { ImportPage } from "../../frame/import_page";
 import { ProfilesContext, useUnready } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate, useUrl } from "../../frame/url";
 import { useOnlyRow } from "../../frame/use_only_row";
 import { useQuery } from "../../frame/use_query";
-import { arrowOf, directionOf } from "../../model/change";
+import { arrowOf, directionOf, signedAmount } from "../../model/change";
 import { isNeutral } from "../../model/measures";
 import { Head } from "./head";
 import { InSight } from "./in_sight";
@@ -245,6 +247,10 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
     ["All: the peak", peak],
     ["Reserved at most", reserved],
   ] as const;
+  const told = [...rows, ...sums.map(([, measure]) => ({ a_bytes: measure?.a ?? 0, b_bytes: measure?.b ?? 0 }))];
+  const unit = sizeUnit(...told.flatMap(({ a_bytes: a, b_bytes: b }) => [a, b]));
+  const unitOfChange = sizeUnit(...told.map(({ a_bytes: a, b_bytes: b }) => b - a));
+  const common = { whole, unit, unitOfChange };
   return (
     <Panel
       title="Memory at the Peak"
@@ -267,20 +273,20 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
           <thead>
             <tr>
               <th>{by === "op" ? "Op or line" : "Category"}</th>
-              <th class="right">A</th>
-              <th class="right">B</th>
-              <th class="right">Change</th>
+              <th class="right">A ({unit.name})</th>
+              <th class="right">B ({unit.name})</th>
+              <th class="right">Change ({unitOfChange.name})</th>
             </tr>
           </thead>
           <tbody>
             {rows.map(({ name, a_bytes: a, b_bytes: b }) => (
-              <MemoryRow key={name} name={name} a={a} b={b} most={most} whole={whole} />
+              <MemoryRow key={name} name={name} a={a} b={b} most={most} {...common} />
             ))}
           </tbody>
           <tfoot>
             {sums.map(([name, measure]) =>
               measure?.a == null || measure.b === null ? null : (
-                <MemoryRow key={name} name={name} a={measure.a} b={measure.b} most={0} whole={whole} />
+                <MemoryRow key={name} name={name} a={measure.a} b={measure.b} most={0} {...common} />
               ),
             )}
           </tfoot>
@@ -298,27 +304,31 @@ interface MemoryRowProps {
   most: number;
   /** The larger of both peaks. */
   whole: number;
+  /** Of both sides, and of what changes. */
+  unit: Unit;
+  unitOfChange: Unit;
 }
 
 /** Of the peak: less than that is how an allocator rounds, and neither better nor worse. */
 const LEAST_SEEN = 1e-3;
 
-function MemoryRow({ name, a, b, most, whole }: MemoryRowProps) {
+function MemoryRow({ name, a, b, most, whole, unit, unitOfChange }: MemoryRowProps) {
   const change = b - a;
-  const sign = change > 0 ? "+" : change < 0 ? "−" : "";
   const isSeen = Math.abs(change) >= LEAST_SEEN * whole;
   return (
     <tr>
       <td>{name}</td>
       {[a, b].map((bytes, i) => (
         <td key={i} class="right number bar-cell" style={most > 0 ? { "--bar": bytes / most } : undefined}>
-          {formatBytes(bytes)}
+          <Size bytes={bytes} unit={unit} />
         </td>
       ))}
-      <td class={`right number ${isSeen ? `change-${directionOf(change)}` : "muted"}`}>
+      <td
+        class={`right number ${isSeen ? `change-${directionOf(change)}` : "muted"}`}
+        data-tip={`${exactNumber(change)} bytes`}
+      >
         {isSeen && `${arrowOf(change)} `}
-        {sign}
-        {formatBytes(Math.abs(change))}
+        {signedAmount(change, inUnit(change, unitOfChange))}
       </td>
     </tr>
   );
