@@ -106,7 +106,7 @@ def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: 
     return (
         f"The iteration's kernels take {short_duration(whole)}{after_it if left > least else ''}."
         f"{f' {beside[0].upper()}{beside[1:]}.' if beside else ''}"
-        f" So a kernel runs for {short_duration(ran.covered_ns)} of the iteration{mean}."
+        f" So kernels run for {short_duration(ran.covered_ns)} of the iteration{mean}."
     )
 
 

@@ -52,20 +52,20 @@ def test_kernels_that_run_after_their_iteration_are_told(crossed: UntrustedConne
     notes = [_page(crossed, table, iteration)["note"] for iteration in (1, 2, 3)]
     assert notes == [
         "",
-        "The iteration's kernels take 600 µs, of which 150 µs run after it ends. So a kernel runs for 450 µs of the "
+        "The iteration's kernels take 600 µs, of which 150 µs run after it ends. So kernels run for 450 µs of the "
         "iteration.",
         "The iteration's kernels take 200 µs. Kernels launched elsewhere run in it for 150 µs; 100 µs are at the same "
-        "time as others and count once. So a kernel runs for 250 µs of the iteration.",
+        "time as others and count once. So kernels run for 250 µs of the iteration.",
     ]
 
 
 RECORDED = {
     "torch/v100_megatron_tp2_rank0/*.json": " take 1.35 ms. 104 µs of this are at the same time as others and count "
-    "once. So a kernel runs for 1.25 ms",
+    "once. So kernels run for 1.25 ms",
     "torch/h100_qwen_bf16/*.gz": " take 45.1 ms, of which 2.10 ms run after it ends. Kernels launched elsewhere run in "
-    "it for 35.7 µs. So a kernel runs for 43.1 ms",
-    "nsight/a100_cuda_graphs/*.sqlite": " take 78.3 µs. CUDA graphs recorded as a whole run in it for 7.81 s. So a "
-    "kernel runs for 7.81 s",
+    "it for 35.7 µs. So kernels run for 43.1 ms",
+    "nsight/a100_cuda_graphs/*.sqlite": " take 78.3 µs. CUDA graphs recorded as a whole run in it for 7.81 s. So "
+    "kernels run for 7.81 s",
     "nsight/h100_2gpu_torchrun_nccl/*.sqlite": "",
 }
 

@@ -58,7 +58,7 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
               {formatDuration(median)}
             </strong>
             ; all take {formatDuration(Math.min(...lengths))} to {formatDuration(Math.max(...lengths))},{" "}
-            {formatDuration(mean)} on average
+            <span class="nowrap">{formatDuration(mean)}</span> on average
           </>
         ) : (
           <>

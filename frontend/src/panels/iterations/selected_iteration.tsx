@@ -13,7 +13,7 @@ import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { useUrl } from "../../frame/url";
-import { devicesInUse, hasGpuWork } from "../../model/headline";
+import { devicesInUse, hasGpuWork, hasOps } from "../../model/headline";
 import { medianIteration, medianNs, rangeText, withoutKernels, type IterationRow } from "../../model/iterations";
 import { unknownWork } from "../../model/kernel_time";
 import { excesses } from "../../model/spread";
@@ -84,19 +84,21 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
       {iteration !== "" && (
         <section class="stacked selected-iteration" aria-label={where}>
           <div class="stacked" {...tools}>
-            <div class="panel iteration-strip">
-              <h2>
-                {whole ? "Whole recording" : where}
-                {!whole && single !== undefined && (
-                  <span class="muted">
-                    {" "}
-                    {formatDuration(single.duration_ns)}
-                    {about !== "" && `, ${about}`}
-                  </span>
-                )}
-              </h2>
-              <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
-            </div>
+            {(hasGpuWork(data) || hasOps(data)) && (
+              <div class="panel iteration-strip">
+                <h2>
+                  {whole ? "Whole recording" : where}
+                  {!whole && single !== undefined && (
+                    <span class="muted">
+                      {" "}
+                      {formatDuration(single.duration_ns)}
+                      {about !== "" && `, ${about}`}
+                    </span>
+                  )}
+                </h2>
+                <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
+              </div>
+            )}
             {row?.profiled !== false && hasGpuWork(data) && (
               <div class="section-head">
                 <Choice
