@@ -28,7 +28,7 @@ from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.store import release_freed, spill_columns
 from tensorboard_plugin_dlprof.counters.matching import apply_counters
 from tensorboard_plugin_dlprof.counters.reading import read_report
-from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out_aggregation, same_aggregation
+from tensorboard_plugin_dlprof.database.adding import add_aggregation, same_aggregation
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice, write_device_peaks
 from tensorboard_plugin_dlprof.database.connection import (
     is_dlprof_database,
@@ -443,15 +443,3 @@ def aggregate_database(database: Path, target: Path, selection: Selection, progr
             advice,
         )
     return Aggregated(added, is_new=True)
-
-
-@limited
-def delete_aggregation(database: Path, target: Path, aggregation: int, progress: Progress) -> None:
-    """Copy a database without one of its aggregations (``aggregations.id``), and put the copy in place atomically.
-
-    Raises:
-        NotFound: There is no such aggregation.
-        BadRequest: It is the first one, which cannot be deleted.
-        ProfileError: The database cannot be read, or the copy cannot be written.
-    """
-    leave_out_aggregation(database, target, aggregation, lambda fraction: progress("Writing the database", fraction))

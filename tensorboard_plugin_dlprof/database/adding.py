@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.database.work_rows import stored_launches
 from tensorboard_plugin_dlprof.database.writer import write_aggregation
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.opening.limited_work import limited
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -101,6 +102,7 @@ def add_aggregation(
     return aggr_id
 
 
+@limited
 def leave_out_aggregation(source: Path, target: Path, aggr_id: int, progress: Copying = lambda _fraction: None) -> None:
     """Copy a database without one of its aggregations, and put the copy in place atomically.
 

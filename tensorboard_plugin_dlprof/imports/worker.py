@@ -162,9 +162,10 @@ def _aggregate(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def _delete(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    from tensorboard_plugin_dlprof.pipeline import delete_aggregation
+    from tensorboard_plugin_dlprof.database.adding import leave_out_aggregation
 
-    delete_aggregation(_source(job), Path(job["database"]), job["aggregation"], progress)
+    target, stage = Path(job["database"]), "Writing the database"
+    leave_out_aggregation(_source(job), target, job["aggregation"], lambda fraction: progress(stage, fraction))
     return {"aggregation": job["aggregation"], "is_new": True}
 
 
