@@ -24,7 +24,7 @@ NEAR_FRACTION = 0.9
 """Of the GPU's memory: the next larger allocation may fail."""
 
 ROOM_FRACTION = 0.4
-"""Of the GPU's memory: where no more is ever held, most of it is room for a larger batch."""
+"""Of the GPU's memory: where no more is ever held, there is room for a larger batch."""
 
 CACHED_FRACTION = 0.3
 """Of what is reserved: more than this is kept from everybody else for nothing."""
@@ -434,6 +434,6 @@ def _room(history: History) -> list[dict[str, Any]]:
         return []
     shows = "what the program takes from the driver" if history.measure == "driver" else "this process's allocator"
     capacity = history.capacity_bytes
-    title = f"As far as {shows} shows, {size(capacity - most)} of the GPU's {size(capacity)} are free at the peak"
-    action = "That is room for a larger batch; whether one is faster, memory does not tell."
+    title = f"As far as {shows} shows, at most {size(most)} of the GPU's {size(capacity)} are taken"
+    action = "That leaves room for a larger batch; whether one is faster, memory does not tell."
     return [_finding("batch_size_detector", "info", "low", title, action)]

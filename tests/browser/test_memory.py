@@ -138,7 +138,7 @@ def test_advice_that_nothing_needs_is_not_given(page: Page, tensorboard: TensorB
     page.goto(tensorboard.page(run="amp", view="memory"))
     advice = page.locator(".memory-findings li")
     expect(advice).to_have_count(1)
-    expect(advice).to_contain_text("of the GPU's 39.6 GiB are free at the peak. That is room for a larger batch")
+    expect(advice).to_contain_text("of the GPU's 39.6 GiB are taken. That leaves room for a larger batch")
 
 
 def test_sizes_of_a_column_have_one_unit_and_add_up(page: Page, tensorboard: TensorBoard) -> None:

@@ -107,8 +107,8 @@ def test_a_peak_that_iterations_reach_again_is_said_of_all_of_them() -> None:
     assert " on GPU 0 in each of the 5 iterations, reached in" in answer["headline"]
     # What the page tells first, and the command, too.
     assert [each["rule"] for each in device["findings"]] == ["batch_size_detector", "activation_detector"]
-    free, all_of_it = device["capacity_bytes"] - device["peak_reserved_bytes"], device["capacity_bytes"]
-    assert device["findings"][0]["title"].endswith(f" {size(free)} of the GPU's {size(all_of_it)} are free at the peak")
+    taken, all_of_it = device["peak_reserved_bytes"], device["capacity_bytes"]
+    assert device["findings"][0]["title"].endswith(f" at most {size(taken)} of the GPU's {size(all_of_it)} are taken")
 
 
 @pytest.mark.parametrize(
