@@ -235,6 +235,14 @@ def test_letters_of_a_bar_are_of_one_ink(page: Page, tensorboard: TensorBoard) -
     assert edges == {False, True}
 
 
+@pytest.mark.parametrize("real_run", ["cuda_graphs"], indirect=True)
+def test_the_legend_of_a_bar_has_the_colours_that_are_seen(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
+    """Kernels of a hundred thousandth of the time are no colour in the bar."""
+    page.goto(tensorboard.page(run=real_run, view="ops"))
+    legend = page.get_by_role("list", name="Colours of the bar")
+    expect(legend.get_by_role("listitem")).to_have_text(["Use of Tensor Cores not known"])
+
+
 @pytest.mark.parametrize("real_run", ["megatron"], indirect=True)
 @pytest.mark.parametrize("view", ["ops", "efficiency", "modules", "iterations", "gpus"])
 def test_shares_of_what_was_recorded_are_told_as_such(

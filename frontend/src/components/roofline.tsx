@@ -255,9 +255,9 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, cause, onS
 
 const sumOf = (dots: readonly DotGroup[]): number => dots.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
 
-/** `6.48 ms, could gain 3.67`: all of a list in one unit, so that they can be compared. */
+/** `6.48 ms, could gain 3.67 ms`: all of a list in one unit, so that they can be compared. */
 const timeAndGain = ({ kernel_ns: ns, gain_ns: gain }: DotGroup, unit: TimeUnit): string =>
-  `${inUnit(ns, unit)} ${unit.name}${gain === null || gain <= 0 ? "" : `, could gain ${inUnit(gain, unit)}`}`;
+  `${inUnit(ns, unit)} ${unit.name}${gain === null || gain <= 0 ? "" : `, could gain ${inUnit(gain, unit)} ${unit.name}`}`;
 
 /** A shorter line would be hidden by its end, px. */
 const LEAST_RISE = 4;

@@ -139,7 +139,7 @@ export function Largest({ table, links, named, noun, selects, members, tools }: 
   );
   const kinds = new Set([
     ...drawn.flatMap((row) => piecesOfRow(row, scope.onGpu).map(([kind]) => kind)),
-    ...partsOfOthers.map(([kind]) => kind),
+    ...(rest >= LEAST_PIECE * whole ? partsOfOthers.map(([kind]) => kind) : []),
   ]);
   const [first] = longest;
   const diagnosis = useDiagnosis();
