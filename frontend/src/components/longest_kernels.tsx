@@ -65,7 +65,7 @@ export function LongestKernels({ table, links, most, perIteration = false }: Lon
               <td class="middle">
                 <YesNo value={row.using_tensor_cores === null ? null : Boolean(row.using_tensor_cores)} />
               </td>
-              <td class="right">
+              <td class="right number">
                 <Calls value={numberOf(row, "calls")} />
               </td>
               <td class="right">

@@ -268,7 +268,7 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
                     {name.startsWith(UNASSOCIATED) ? "–" : `×${formatCount(numberOf(row, "ops"))}`}
                   </td>
                 )}
-                <td class="right lesser">
+                <td class="right number lesser">
                   <Calls value={numberOf(row, "calls")} />
                 </td>
                 <td class="right number" data-tip={readableAndExact(ns)}>
