@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -22,9 +21,6 @@ WAITS_ARE_TOLD: Final = (
 
 SURE: Final[Mapping[str, float]] = {"high": 0.6, "medium": 0.4, "low": 0.2}
 """How much of the distance between the ends of a gain counts in the order of findings, by its confidence."""
-
-_OF_THE_JOB = re.compile(r" of (each|the) \S+ \S+ (?:iteration|recorded) \([^()]*\)(?=[:,])")
-"""Of which time of the job a cost is what share: beside the rank's own findings, shares are of the rank's time."""
 
 _LEAST_GAIN = 0.01
 """Below this share of an iteration nothing is recommended for the sake of its gain."""
@@ -125,7 +121,7 @@ def _of_job(finding: Mapping[str, Any], wall_ns: int, lacks_work: bool) -> dict[
         "rule": finding["rule"],
         "heading": finding["title"],
         "cause": "communication",
-        "title": _OF_THE_JOB.sub(lambda said: " of each iteration" if said[1] == "each" else "", finding["text"]),
+        "title": finding["text"],
         "action": finding["action"],
         "severity": "warning" if finding["severity"] > 1 else "advice",
         "confidence": "medium",

@@ -86,13 +86,13 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
     evidence = {"own_delay_ns": first.own_delay_ns, "share": first.share, "cause": first.cause, "ratio": first.ratio}
     severity = 3 if first.share >= 2 * thresholds.NAMED_FRACTION else 2
     if verdict.stage is not None:
-        told = (verdict.sentence, "Move layers from it to the other stages.")
+        told = (verdict.finding, "Move layers from it to the other stages.")
         return [_finding("stage_imbalance", severity, "A pipeline stage is slower", told, ranks, gain, evidence)]
     if first.cause == "link":
         advice = "Look at its network or NVLink counters (nvidia-smi nvlink -e, ibstat), and at what shares the link."
-        told = (verdict.sentence, advice)
+        told = (verdict.finding, advice)
         return [_finding("slow_link", severity, "A link is slow", told, ranks, first.cost_ns, evidence)]
-    told = (verdict.sentence, _ADVICE.get(first.detail, ""))
+    told = (verdict.finding, _ADVICE.get(first.detail, ""))
     if verdict.host:
         title = f"Host {verdict.host} is slow"
         return [_finding("straggler", severity, title, told, ranks, first.cost_ns, evidence)]

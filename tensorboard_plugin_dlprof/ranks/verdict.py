@@ -41,6 +41,14 @@ class Verdict(msgspec.Struct, frozen=True):
     """Pipeline stage that takes longer than the others, by its coordinate."""
     judged: bool = True
     """False if nothing could be matched, so that nothing is known."""
+    of_share: str = ""
+    """What the sentence says of the iteration of the job that is slowed down, and by what share of it."""
+
+    @property
+    def finding(self) -> str:
+        """The sentence where other shares are told beside it, as of a rank's own iteration."""
+        each = " of each iteration" if self.of_share.startswith(" of each ") else ""
+        return self.sentence.replace(self.of_share, each) if self.of_share else self.sentence
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -203,7 +211,7 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
             " This counts what it did from the start of the first iteration to its first operation, which the own "
             "delays of single operations leave out."
         )
-    return Verdict(sentence, lasting)
+    return Verdict(sentence, lasting, of_share=_of_share(facts, first.cost_ns))
 
 
 def _before_the_first(facts: Facts, suspect: Suspect) -> str:
@@ -267,12 +275,12 @@ def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
     )
     if detail == "slow GPU" and ratios:
         reason = f"their kernels run {float(np.median(ratios)):.2g} times as long as the same kernels elsewhere"
+    of_share = _of_share(facts, cost)
     sentence = (
-        f"Host {host} costs about {short_duration(cost)} of {_iteration(facts)} "
-        f"({percentage(cost / facts.median_iteration_ns)}), with all of its {len(places)} ranks: {reason}. "
+        f"Host {host} costs about {short_duration(cost)}{of_share}, with all of its {len(places)} ranks: {reason}. "
         "Whole iterations were compared, as its ranks wait for each other."
     )
-    return Verdict(sentence, suspects, host=host)
+    return Verdict(sentence, suspects, host=host, of_share=of_share)
 
 
 def _places(facts: Facts, verdict: Verdict) -> list[int]:
@@ -306,14 +314,15 @@ def _sentence(facts: Facts, suspect: Suspect) -> str:
     elif suspect.detail == "more work":
         reason = "it runs more or larger kernels than its peers"
     return (
-        f"{rank_name(facts.job, suspect.rank)} costs about {short_duration(suspect.cost_ns)} of {_iteration(facts)} "
-        f"({percentage(suspect.cost_ns / facts.median_iteration_ns)}): {reason}."
+        f"{rank_name(facts.job, suspect.rank)} costs about {short_duration(suspect.cost_ns)}"
+        f"{_of_share(facts, suspect.cost_ns)}: {reason}."
     )
 
 
-def _iteration(facts: Facts) -> str:
+def _of_share(facts: Facts, cost_ns: float) -> str:
     time = short_duration(facts.median_iteration_ns)
-    return f"each {time} iteration" if facts.iterations > 1 else f"the {time} recorded"
+    iteration = f"each {time} iteration" if facts.iterations > 1 else f"the {time} recorded"
+    return f" of {iteration} ({percentage(cost_ns / facts.median_iteration_ns)})"
 
 
 def short_rank_name(job: Job, rank: int) -> str:
@@ -359,10 +368,10 @@ def _slow_stage(facts: Facts) -> Verdict | None:
     least = thresholds.NAMED_FRACTION * facts.median_iteration_ns
     if not typical or longer.mean() < least or (longer >= least).mean() < thresholds.STAGE_FRACTION:
         return None
-    share = float(longer.mean()) / facts.median_iteration_ns
+    of_share = _of_share(facts, float(longer.mean()))
     sentence = (
         f"Pipeline stage {slowest} computes {percentage(mean[slowest] / typical - 1)} longer than the others: "
-        f"about {short_duration(int(longer.mean()))} of {_iteration(facts)} ({percentage(share)})."
+        f"about {short_duration(int(longer.mean()))}{of_share}."
     )
     suspects = [
         Suspect(
@@ -376,7 +385,7 @@ def _slow_stage(facts: Facts) -> Verdict | None:
         )
         for place, time in zip(stages[slowest], longer.tolist(), strict=True)
     ]
-    return Verdict(sentence, suspects, stage=slowest)
+    return Verdict(sentence, suspects, stage=slowest, of_share=of_share)
 
 
 def _slow_link(facts: Facts) -> Verdict | None:
@@ -396,11 +405,12 @@ def _slow_link(facts: Facts) -> Verdict | None:
     else:
         name = rank_name(facts.job, ranks[0])
         name = name[0].lower() + name[1:]
+    of_share = _of_share(facts, mean)
     sentence = (
         f"The link of {name} is slow: its collectives take {slow.ratio:.2g} times as long as those of other groups, "
-        f"about {short_duration(mean)} of {_iteration(facts)} ({percentage(share)})."
+        f"about {short_duration(mean)}{of_share}."
     )
     suspects = [
         Suspect(rank, "link", "slow link", int(mean), int(mean), share, facts.iterations, slow.ratio) for rank in ranks
     ]
-    return Verdict(sentence, suspects, host=slow.host)
+    return Verdict(sentence, suspects, host=slow.host, of_share=of_share)
