@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, TypedDict
 
 import msgspec
@@ -66,7 +66,7 @@ class Series(TypedDict):
     regression: int | None
     """Place of the first run that became slower; None if none did."""
     untested: list[int]
-    """Places of runs that, or those before which, have too few iterations for a test."""
+    """Places of runs that, or those before which, have too few iterations for a test, or no known order."""
 
 
 def series(runs: Sequence[Run]) -> Series:
@@ -81,6 +81,7 @@ def series(runs: Sequence[Run]) -> Series:
         "iteration_time" if all(run.marked for run in runs) else "kernel_time"
     )
     samples = [[float(value) for value in getattr(run, measure)] for run in ordered]
+    undated = [place for place in range(1, len(ordered)) if not _is_later(*ordered[place - 1 : place + 1])]
     return {
         "measure": measure,
         "runs": [
@@ -95,14 +96,25 @@ def series(runs: Sequence[Run]) -> Series:
             }
             for place, run, values in zip(places, ordered, samples, strict=True)
         ],
-        "regression": first_regression(samples, FLOORS[measure]),
-        "untested": untested(samples),
+        "regression": first_regression(samples, FLOORS[measure], undated),
+        "untested": sorted({*untested(samples), *undated}),
     }
 
 
-def first_regression(samples: Sequence[Sequence[float]], floor: float) -> int | None:
-    """The first run that is slower than the up to five before it by more than noise and ``floor``; None if none is."""
+def _is_later(before: Run, run: Run) -> bool:
+    """Whether the time tells which of the two is the change."""
+    return before.started_ns is not None and run.started_ns is not None and before.started_ns < run.started_ns
+
+
+def first_regression(samples: Sequence[Sequence[float]], floor: float, undated: Collection[int] = ()) -> int | None:
+    """The first run that is slower than the up to five before it by more than noise and ``floor``; None if none is.
+
+    Args:
+        undated: places of runs that are not known to be later than the one before.
+    """
     for place in range(1, len(samples)):
+        if place in undated:
+            continue
         result = _to_those_before(samples, place)
         if result is not None and result.ratio > 1 and result.is_change(floor):
             return place

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.comparing import noise
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
-from tensorboard_plugin_dlprof.comparing.series import first_regression, untested
+from tensorboard_plugin_dlprof.comparing.series import Run, first_regression, series, untested
 
 SAMPLES = st.lists(st.integers(1, 10**12), min_size=1, max_size=12)
 
@@ -102,3 +102,17 @@ def test_runs_of_a_series_that_are_too_short_for_a_test_are_told() -> None:
     assert untested([[1.0] * 3, [9.0] * 3]) == [1]
     assert untested([[1.0] * 3, [1.0] * 8, [1.0] * 3, [1.0] * 8]) == [1, 2]
     assert untested([[1.0] * 2, [1.0] * 2, [1.0] * 4]) == [1]
+
+
+def test_a_run_that_is_not_known_to_be_later_is_no_regression() -> None:
+    """Of two that began at one moment, or whose begin is not known, the name alone would make one the later."""
+
+    def run(name: str, started_ns: int | None, ns: int) -> Run:
+        times = [ns + place for place in range(8)]
+        return Run(name, "GPU", started_ns, marked=True, iterations=8, iteration_time=times, kernel_time=times)
+
+    told = series([run("a", 5, 1000), run("b", 5, 9000)])
+    assert (told["regression"], told["untested"]) == (None, [1])
+    assert series([run("a", None, 1000), run("b", 5, 9000)])["regression"] is None
+    told = series([run("a", 5, 1000), run("b", 6, 9000)])
+    assert (told["regression"], told["untested"]) == (1, [])

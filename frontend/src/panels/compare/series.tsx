@@ -133,7 +133,7 @@ function OpTypes({ series: series, named, x, width, bar }: OpTypesProps) {
       <svg width={width} height={STACK_HEIGHT + 2} role="img" aria-label="Kernel time of each run by op type">
         {[most, 0].map((ns) => (
           <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + (ns === 0 ? 0 : 4)} text-anchor="end">
-            {formatDuration(ns)}
+            {ns === 0 ? "0" : formatDuration(ns)}
           </text>
         ))}
         {series.runs.map((run, place) => {
@@ -200,19 +200,15 @@ const MOST_NAMED = 3;
 /** What the tests found, and of which runs they tell nothing. */
 function regressionSentence({ regression, untested, runs }: SeriesResponse, named: readonly string[]): string {
   const nameOf = (place: number): string => named[place] ?? "";
-  const which =
-    untested.length >= runs.length - 1
-      ? "any run"
-      : untested.length > MOST_NAMED
-        ? formatCounted(untested.length, "run")
-        : untested.map(nameOf).join(", ");
+  const none = untested.length >= runs.length - 1;
+  const which = untested.length > MOST_NAMED ? formatCounted(untested.length, "run") : untested.map(nameOf).join(", ");
   const without =
     untested.length === 0
       ? ""
-      : `Too few iterations to test ${which} for noise: four of a run, and of those before it, are needed.`;
+      : `${none ? "No run is tested for noise" : `Not tested for noise: ${which}`}. That takes four iterations of a run, and four of earlier ones.`;
   if (regression !== null)
     return `▲ ${nameOf(regression)} is the first that became slower by more than noise. ${without}`.trim();
-  if (untested.length >= runs.length - 1) return without;
+  if (none) return without;
   return `${without === "" ? "None" : "None of the others"} became slower by more than noise. ${without}`.trim();
 }
 
@@ -268,7 +264,7 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
       >
         {[high, 0].map((ns) => (
           <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
-            {formatDuration(ns)}
+            {ns === 0 ? "0" : formatDuration(ns)}
           </text>
         ))}
         <path class="order-line" d={`M${line}`} />
