@@ -109,7 +109,11 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const longestIdle = causeOf(parts, mean, data.matrix_unit);
   const cause = isMissing && longestIdle?.kind.key === "queued" ? undefined : longestIdle;
   // The shares below are of another time than that above where the iterations are marked, or begin before the GPU's work.
-  const isOther = Math.abs(mean - (wall ?? 0)) > SAME_TIME * (wall ?? 0);
+  const counted = data.performance.profiled_iterations ?? 1;
+  const isOf = (count: number): boolean => Math.abs(mean * count - (wall ?? 0)) <= SAME_TIME * (wall ?? 0);
+  // All shares are of these iterations, so that one of them says of what.
+  const isOfMean = diagnosis?.marked === true && diagnosis.mean.iterations === counted && isOf(counted);
+  const isOther = !isOfMean && !isOf(1);
   const of =
     diagnosis !== null && isOther
       ? diagnosis.marked
@@ -120,11 +124,12 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const computes = (each: DeviceUtilization): number => computeOf(partsOf(each) ?? {}) / Math.max(mean, 1);
   const computesLeast = String(least.device_id) === main && computes(most) - computes(least) >= LESS;
   const gpu = most === least ? "" : `GPU ${least.device_id}${computesLeast ? ", which computes least" : ""}`;
-  const kernelsRan = `of the ${formatDuration(wall)}${ofIterations(" of", data.performance.profiled_iterations ?? 1)}`;
+  const ofMean = `of the ${formatDuration(mean)} iteration${(diagnosis?.mean.iterations ?? 1) > 1 ? ` (mean of ${formatCount(diagnosis?.mean.iterations)})` : ""}`;
+  const kernelsRan = isOfMean ? ofMean : `of the ${formatDuration(wall)}${ofIterations(" of", counted)}`;
   // Kernels of communication that hide nothing are no use of the GPU: then how long any ran is told below.
   const exposed = parts?.communication ?? 0;
   const leads = diagnosis !== null && exposed >= LEADS * mean && exposed > 0;
-  const ran = `${gpu === "" ? "K" : `${gpu}: k`}ernels ran ${formatShare(least.fraction)} ${kernelsRan}`;
+  const ran = `${gpu === "" ? "K" : `${gpu}: k`}ernels ran ${formatShare(least.fraction)}${isOfMean ? "" : ` ${kernelsRan}`}`;
   const does = parts === undefined ? "" : did(parts, cause, shareOfMean, formatShare(least.fraction));
   const told = leads
     ? [ran, idleFor(cause, shareOfMean)].filter(Boolean).join("; ")
@@ -139,7 +144,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const verb = `${leads ? "computed" : "ran kernels"}${isBound ? " at least" : ""}`;
   const whole = leads
     ? diagnosis.marked
-      ? `of the ${formatDuration(mean)} iteration${diagnosis.mean.iterations > 1 ? ` (mean of ${formatCount(diagnosis.mean.iterations)})` : ""}`
+      ? ofMean
       : `of the ${formatDuration(mean)} from the first to the last GPU work`
     : kernelsRan;
   return (
@@ -154,7 +159,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
               <>
                 {(each === first || named.slice(0, i).some(onlyCopied)) && `${verb} `}
                 <strong class="nowrap">{formatShare(leads ? computes(each) : each.fraction)}</strong>
-                {each === first && ` ${whole}`}
+                {each === first && ` ${typeset(whole)}`}
               </>
             )}
           </Fragment>
@@ -172,7 +177,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         <p class="model-line">
           {told !== "" && (
             <span>
-              {told}.{long && ` ${typeset(long)}`}
+              {typeset(told)}.{long && ` ${typeset(long)}`}
             </span>
           )}
           <MissingWork diagnosis={diagnosis} />

@@ -16,9 +16,11 @@ interface OverTimeProps {
   devices: readonly DeviceUtilization[];
 }
 
+const typicalOf = ({ iterations }: Diagnosis): Diagnosis["iterations"] => iterations.filter((each) => each.typical);
+
 /** The typical iteration of median length. */
-export function medianOf({ iterations }: Diagnosis): Diagnosis["iterations"][number] | undefined {
-  const typical = iterations.filter((each) => each.typical).sort((a, b) => a.wall_ns - b.wall_ns);
+export function medianOf(diagnosis: Diagnosis): Diagnosis["iterations"][number] | undefined {
+  const typical = typicalOf(diagnosis).sort((a, b) => a.wall_ns - b.wall_ns);
   return typical[Math.floor((typical.length - 1) / 2)];
 }
 
@@ -26,9 +28,10 @@ export function OverTime({ diagnosis, devices }: OverTimeProps) {
   const shown = medianOf(diagnosis);
   const ids = devices.flatMap(({ device_id: id }) => (id === null ? [] : [id]));
   if (shown === undefined || ids.length === 0) return null;
+  const isOnly = typicalOf(diagnosis).length === 1;
   return (
     <Panel
-      title={diagnosis.marked ? "The Median Iteration over Time" : "The Recording over Time"}
+      title={diagnosis.marked ? `The ${isOnly ? "" : "Median "}Iteration over Time` : "The Recording over Time"}
       walked
       class="over-time"
       tools={
@@ -38,7 +41,7 @@ export function OverTime({ diagnosis, devices }: OverTimeProps) {
           </span>
         )
       }
-      about={`${shown.label}, the iteration of median length: of each GPU why it was idle, and below that ${ids.length === 1 ? "its streams with the most work" : "its stream with the most work and those that communicate, at most two"}. A click opens the moment in the Timeline.`}
+      about={`${shown.label}${isOnly ? "" : ", the iteration of median length"}: of each GPU why it was idle, and below that ${ids.length === 1 ? "its streams with the most work" : "its stream with the most work and those that communicate, at most two"}. A click opens the moment in the Timeline.`}
     >
       <TimelineStrip
         from={shown.start_ns}
