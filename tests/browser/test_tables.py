@@ -263,6 +263,19 @@ def test_units_are_those_of_the_largest_row(page: Page, tensorboard: TensorBoard
     expect(gaps.get_by_role("gridcell", name="0.700", exact=True)).not_to_have_count(0)
 
 
+def test_sums_of_a_part_of_the_rows_are_not_called_those_of_all(page: Page, tensorboard: TensorBoard) -> None:
+    """Short gaps that are left out take time, too; so do groups that a search leaves out."""
+    page.goto(tensorboard.page(run="amp", view="timeline", timeline__from="160000000", timeline__to="230000000"))
+    gaps = page.get_by_role("region", name="Every Gap")
+    expect(gaps.locator("tfoot")).to_contain_text(re.compile(r"^\d+ of [\d,]+"))
+    gaps.get_by_role("button", name="Show").click()
+    expect(gaps.locator("tfoot")).to_contain_text(re.compile(r"^All [\d,]+"))
+    groups = page.get_by_role("region", name="Gaps by Cause and Op")
+    expect(groups.locator("tfoot")).to_contain_text(re.compile(r"^All \d+"))
+    groups.get_by_role("searchbox", name="Search groups").fill("conv2d")
+    expect(groups.locator("tfoot")).to_contain_text(re.compile(r"^\d+ of \d+"))
+
+
 def test_a_row_shows_its_kernels(opened: Page, tensorboard: TensorBoard) -> None:
     """Selecting an op by mouse fills the table of its kernels."""
     op = rows_of(tensorboard, "amp")["rows"][1]["op_id"]

@@ -262,6 +262,7 @@ export function DataTable(props: DataTableProps) {
         change={change}
         meters={meters}
         filters={many}
+        isPart={narrowed || (timeless > 0 && timed === "duration_ns")}
         selected={props.selected ?? state.row}
         onSelect={props.selectable === true ? select : undefined}
       />

@@ -89,6 +89,8 @@ interface GridProps {
   meters: Readonly<Record<string, string>>;
   /** Whether the columns can be filtered. */
   filters: boolean;
+  /** Whether rows are left out that have a part of the sums. */
+  isPart: boolean;
   /** The key of the selected row; empty for none. */
   selected: string;
   onSelect: ((key: string) => void) | undefined;
@@ -327,7 +329,7 @@ export function Grid(props: GridProps) {
           })}
         </tbody>
         {data.filtered > 1 && columns.some((column) => column.key in data.totals) && (
-          <Totals columns={columns} data={data} units={units} />
+          <Totals columns={columns} data={data} units={units} isPart={props.isPart} />
         )}
       </table>
       {rows.length === 0 && <p class="nothing">{empty}</p>}
@@ -342,10 +344,11 @@ interface TotalsProps {
   columns: readonly Column[];
   data: TableResponse;
   units: ReadonlyMap<string, Unit>;
+  isPart: boolean;
 }
 
 /** The sums over all rows that pass, on this page or not, in the unit of the column above. */
-function Totals({ columns, data, units }: TotalsProps) {
+function Totals({ columns, data, units, isPart }: TotalsProps) {
   // What they are stands before the first of them, over all cells that are empty there.
   const first = columns.findIndex(({ key }) => key in data.totals);
   return (
@@ -356,7 +359,9 @@ function Totals({ columns, data, units }: TotalsProps) {
           if (total === undefined)
             return i === 0 ? (
               <td key={column.key} colSpan={first}>
-                All {formatCount(data.filtered)}
+                {isPart
+                  ? `${formatCount(data.filtered)} of ${formatCount(data.total)}`
+                  : `All ${formatCount(data.filtered)}`}
               </td>
             ) : i < first ? null : (
               <td key={column.key} />

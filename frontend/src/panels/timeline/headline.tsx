@@ -2,6 +2,7 @@
 import { fetchFindings, fetchTable } from "../../api/client";
 import type { DiagnosedPart, IterationWindow } from "../../api/types";
 import { formatCount, formatCounted, withinSentence } from "../../format/number";
+import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -63,10 +64,6 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
   const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
   // Launched work that waits without a known reason may wait for work that was not recorded.
   const mayRun = (parts.queued ?? 0) > idle / 2;
-  const runs = all.filter(({ idle }) => !idle);
-  const ran = [runs.some(({ key }) => key !== "copy") && "kernels", runs.some(({ key }) => key === "copy") && "copies"]
-    .filter(Boolean)
-    .join(" and ");
   const wall = range.to - range.from;
   const exposed = exposedOf(parts, wall);
   const leads = (exposed[0]?.ns ?? 0) > idle;
@@ -98,8 +95,12 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
   );
   const top = asked.loading ? null : asked.data;
   const where = dragged ? "of this selection" : placeOf(range);
-  const span = `the ${formatDuration(wall)} ${where}`;
+  const span = typeset(`the ${formatDuration(wall)} ${where}`);
   const who = device === null ? "The GPU" : `GPU ${device}`;
+  const begins =
+    mayRun && idle > 0
+      ? `No kernel or copy is recorded ${device === null ? "" : `on ${who} `}for`
+      : `${who} is ${idle === 0 ? "never idle" : leads ? "idle for" : "idle"}`;
   const named = exposed.map(({ key, ns }, at) => (
     <>
       {at > 0 && ", "}
@@ -127,12 +128,10 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
         {sums !== null && (
           <>
             {leads && <>{named}; </>}
-            {leads ? who.replace(/^T/, "t") : who}{" "}
-            {idle === 0 ? (
-              "is never idle"
-            ) : (
+            {leads ? withinSentence(begins) : begins}
+            {idle > 0 && (
               <>
-                {mayRun ? `is between ${ran} for` : leads ? "is idle for" : "is idle"}{" "}
+                {" "}
                 <strong class="nowrap">
                   {formatDuration(idle)} ({formatShare(idle / wall)})
                 </strong>
