@@ -162,8 +162,8 @@ def _in_no_op(rows: Iterable[Row]) -> Iterator[str]:
     whole = sum(changes)
     if changes and max(map(abs, changes)) > _MAKES_UP * abs(whole):
         yield (
-            "Another GPU runs kernels of other names, so what one in no op gains another may lose: together they "
-            f"change by {signed_duration(whole)}."
+            "Kernels in no op have other names on another GPU, so they are one row: together they change by "
+            f"{signed_duration(whole)}."
         )
 
 

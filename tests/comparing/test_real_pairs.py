@@ -152,6 +152,7 @@ def test_what_the_headline_names_are_rows_of_the_table() -> None:
         comparison = compared(pair)
         assert named(comparison) == {"column": column, "value": value}
     (told,) = (sentence for sentence in compared("qwen").comparability if "in no op" in sentence)
+    assert told.startswith("Kernels in no op have other names on another GPU, so they are one row: ")
     assert told.endswith("together they change by -322 µs.")
     (group,) = (group for group in compared("qwen").groups if group.name == "Kernels in no op")
     columns, rows = rows_of_tables(compared("qwen"))["compare_types"]

@@ -2,7 +2,6 @@
 import type { CompareMeasure, CompareResponse, CompareSamples } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
-import { formatCounted } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
 import { tickLabel, ticksBetween } from "../../model/chart";
 import { axisFor, median } from "../../model/comparison";
@@ -35,25 +34,17 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
         sides={sides}
         names={[comparison.iterations.a.iteration, comparison.iterations.b.iteration]}
       />
-      <p class="muted">{interval(measure, sides[0].length, sides[1].length)}</p>
+      <p class="muted">{estimate(measure)}</p>
     </Panel>
   );
 }
 
-/** Iterations a side without which there is no interval. */
-const LEAST = 4;
-
-function interval(measure: CompareMeasure | undefined, ofA: number, ofB: number): string {
+/** What the headline and the key numbers give bounds of. */
+function estimate(measure: CompareMeasure | undefined): string {
   if (measure?.ratio == null) return "";
-  const ratio = signedShare(measure.ratio - 1) || "0 %";
   const what =
     measure.input_size_ratio === null ? "Estimate, the median ratio of all pairs" : "Estimate on inputs of equal size";
-  if (measure.interval === null)
-    return Math.min(ofA, ofB) < LEAST
-      ? `The median ratio of ${formatCounted(ofA * ofB, "pair")} alone is ${ratio}: too few to tell it from noise, which takes ${LEAST} of each side.`
-      : `${what}: ${ratio}; no interval is known.`;
-  const [low, high] = measure.interval;
-  return `${what}: ${ratio}; 95 % sure that it is from ${signedShare(low - 1) || "0 %"} to ${signedShare(high - 1) || "0 %"}.`;
+  return `${what}: ${signedShare(measure.ratio - 1) || "0 %"}${measure.interval === null ? "; no interval is known" : ""}.`;
 }
 
 interface DotsProps {

@@ -48,6 +48,12 @@ export function NoBaseline() {
   const others = profiles.length - 1;
   const more = (query.data?.related.length ?? 1) - 1 - related.filter(({ same }) => same).length;
   const compared = query.data?.compared ?? 0;
+  // Only those of the same rank are looked at.
+  const ofRank = profiles.every(({ rank }) => rank === own?.rank)
+    ? ""
+    : own?.rank == null
+      ? " without a rank"
+      : " of this rank";
   return (
     <>
       <header class="headline">
@@ -76,7 +82,7 @@ export function NoBaseline() {
       >
         {query.loading && <p class="muted">Looking for recordings of the same program…</p>}
         {related.length === 0 && !query.loading && (compared > 0 || unopened.length === 0) && (
-          <p>{hasNothing ? WITHOUT_GPU_WORK : noneRelated(others, compared)}</p>
+          <p>{hasNothing ? WITHOUT_GPU_WORK : noneRelated(others, compared, ofRank)}</p>
         )}
         {related.length > 0 && own !== undefined && (
           <table class="plain-table baselines">
@@ -208,7 +214,7 @@ function BaselineRow({ entry, shared, own, isOwn = false, toTheSecond }: Baselin
       <th scope="row">
         {isOwn ? (
           <>
-            <strong>{title}</strong> <span class="muted">this profile, B</span>
+            <strong>{title}</strong> <span class="muted nowrap">this profile, B</span>
           </>
         ) : (
           <ViewLink class="link-button" to={{ base: id }}>
@@ -249,13 +255,13 @@ const WITHOUT_GPU_WORK =
   "This recording holds no GPU work, by which other recordings of its program would be recognised: choose one in the list behind “vs” above.";
 
 /** Why no baseline is proposed, and what to do. */
-function noneRelated(others: number, compared: number): string {
+function noneRelated(others: number, compared: number, ofRank: string): string {
   if (others === 0) return `There is no other profile here yet. ${RECORD}.`;
   const choose = "choose one in the list behind “vs” above";
-  if (compared === 0) return `No other profile here is of this rank: ${choose}.`;
+  if (compared === 0) return `No other profile here is${ofRank || " imported"}: ${choose}.`;
   const none =
     compared === 1
-      ? "The only other imported profile of this rank does not spend most of its GPU time in the same ops, so it does not seem"
-      : `None of the ${formatCount(compared)} other imported profiles of this rank spends most of its GPU time in the same ops, so none seems`;
+      ? `The only other imported profile${ofRank} does not spend most of its GPU time in the same ops, so it does not seem`
+      : `None of the ${formatCount(compared)} other imported profiles${ofRank} spends most of its GPU time in the same ops, so none seems`;
   return `${none} to be of this program. ${RECORD}, or ${choose}.`;
 }
