@@ -223,8 +223,8 @@ def _before_the_first(facts: Facts, suspect: Suspect) -> str:
         return ""
     more = short_duration(waited - suspect.own_delay_ns)
     return (
-        f" Another rank waits {short_duration(waited)} for it: the {more} more precede the first collective and "
-        "are not counted."
+        f" Another rank waits {short_duration(waited)} for it: {more} of that are before the first collective and "
+        "do not count."
     )
 
 

@@ -38,7 +38,7 @@ def test_what_another_rank_waits_beyond_an_own_delay_is_told(tmp_path: Path) -> 
         pytest.skip("the recorded job is not at hand")
     import_into(tmp_path, sources)
     assert answer(made_in(tmp_path))["verdict"]["sentence"].endswith(
-        " Another rank waits 48.0 ms for it: the 21.4 ms more precede the first collective and are not counted."
+        " Another rank waits 48.0 ms for it: 21.4 ms of that are before the first collective and do not count."
     )
 
 

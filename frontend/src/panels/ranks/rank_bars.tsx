@@ -21,8 +21,10 @@ import {
 import { REST, type BarSegment } from "../../model/step";
 import { RankLink } from "./rank_link";
 
-const SHARE = ["share", "Share"] as const;
-const TIME = ["time", "Time"] as const;
+const WAYS = [
+  ["share", "Share"],
+  ["time", "Time"],
+] as const;
 
 /** More are drawn in two columns where there is room. */
 const FEW_ROWS = 16;
@@ -37,8 +39,8 @@ interface RankBarsProps {
 export function RankBars({ job, marked, unit }: RankBarsProps) {
   const rows = barRows(job);
   // Bars stretched to the same length would hide that ranks take different times.
-  const ways = differInLength(job) ? [TIME, SHARE] : [SHARE, TIME];
-  const way = chosenOf(ways, useUrl()["ranks.bars"]);
+  const first = differInLength(job) ? "time" : "share";
+  const way = chosenOf(WAYS, useUrl()["ranks.bars"] ?? first);
   const bars = barsOf(job, rows, unit);
   // As the sentence above and the heat map tell it.
   const delays = job.ranks.own_delay_ns.map((ns) => (ns === null ? null : ns / Math.max(job.iterations, 1)));
@@ -55,9 +57,9 @@ export function RankBars({ job, marked, unit }: RankBarsProps) {
       tools={
         <Choice
           label="Bars show"
-          options={ways}
+          options={WAYS}
           value={way}
-          to={(id) => ({ "ranks.bars": id === ways[0]?.[0] ? null : id })}
+          to={(id) => ({ "ranks.bars": id === first ? null : id })}
         />
       }
     >

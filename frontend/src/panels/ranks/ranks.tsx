@@ -170,7 +170,7 @@ function Tiles({ job, marked }: RanksProps) {
       about: `${mean}${
         wait === null
           ? ""
-          : `: ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}, the rest waiting`
+          : `: ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}`
       }`,
       tip: "Communication while nothing is computed, by the time of the iterations.",
     },
