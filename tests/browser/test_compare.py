@@ -94,6 +94,20 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     expect(page.get_by_label("Against the baseline")).to_have_count(0)
 
 
+def test_every_page_says_where_a_change_may_be_none(page: Page, tensorboard: TensorBoard) -> None:
+    """Three iterations of each rank are too few to tell; where they are enough, there is nothing to say."""
+    strip = page.get_by_label("Against the baseline")
+    for run, base, said in (
+        ("ddp/rank0", "ddp/rank1", ": this profileCannot tell:Iteration"),
+        ("amp", "fp32", ": this profileIteration"),
+    ):
+        page.goto("about:blank")
+        page.goto(tensorboard.page(run=run, view="compare", base=tensorboard.profile(base)["id"]))
+        expect(page.locator("header.headline h2 .compare-word")).to_be_visible()
+        page.get_by_role("link", name="Dashboard", exact=True).click()
+        expect(strip).to_contain_text(said)
+
+
 def test_what_a_selection_shows_comes_into_sight(page: Page, tensorboard: TensorBoard) -> None:
     """Below its table, with the selected row. On a phone the change of every number stands within its card."""
     base = tensorboard.profile("fp32")["id"]

@@ -13,6 +13,7 @@ import {
   measureKinds,
   NO_CHANGE,
   SUMMED,
+  wordOf,
   type MeasureKind,
 } from "../model/measures";
 import { ProfilesContext } from "./profiles";
@@ -24,6 +25,7 @@ export function BaselineStrip() {
   const { base, view } = useUrl();
   const run = useContext(ProfilesContext).profiles.find(({ id }) => id === base)?.run ?? "";
   if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
+  const { word, rest } = wordOf(data.headline);
   return (
     <section class={`baseline-strip ${isNeutral(data) ? "neutral" : ""}`} aria-label="Against the baseline">
       <span class="clip">
@@ -31,6 +33,9 @@ export function BaselineStrip() {
         <span class="own-side">: this profile</span>
       </span>
       <span class="baseline-numbers">
+        {data.same_program && word !== undefined && (
+          <strong data-tip={[rest, data.certainty].filter(Boolean).join(" ")}>{word}:</strong>
+        )}
         {data.same_program ? (
           measureKinds(data.matrix_unit)
             .filter(({ key }) => key !== "kernels")

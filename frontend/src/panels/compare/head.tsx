@@ -11,6 +11,7 @@ import { ViewLink } from "../../components/view_link";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
 import { withNames } from "../../model/comparison";
+import { wordOf } from "../../model/measures";
 import { withoutStart } from "../../model/short_place";
 import type { Changes } from "../../model/url_state";
 import { runOf as runOfProfile } from "../../model/run_name";
@@ -135,8 +136,8 @@ const showing = ({ column, value }: NonNullable<CompareResponse["named"]>): Chan
 
 /** The word of the verdict, and what it is of. */
 function atWord({ headline, verdict }: CompareResponse): { word: string; headline: string } {
-  const [, word, rest] = /^(Cannot tell|Other work|No clear change|No change): (.*)$/s.exec(headline) ?? [];
-  return { word: word ?? WORDS[verdict], headline: capitalized(rest ?? headline) };
+  const { word, rest } = wordOf(headline);
+  return { word: word ?? WORDS[verdict], headline: capitalized(rest) };
 }
 
 interface SideProps {
