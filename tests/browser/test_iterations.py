@@ -167,6 +167,13 @@ def test_what_was_left_out_is_included(page: Page, own: TensorBoard, view: str) 
     assert [(each["iter_start"], each["iter_stop"]) for each in made].count((1, 5)) == 1
 
 
+def test_a_bar_that_is_left_out_is_as_long_as_the_sentence_says(page: Page, tensorboard: TensorBoard) -> None:
+    """It is compared with the mean of the others in the finding: another number above it would contradict that."""
+    page.goto(tensorboard.page(run="ddp/rank0", view="iterations"))
+    expect(page.locator(".headline .model-line")).to_contain_text("Iteration 1 took 38.2\u00a0ms")
+    expect(page.locator(".axis-caption").first).to_have_text("38.2\u00a0ms, warm-up")
+
+
 def test_zoom_and_pan(opened: Page) -> None:
     """Keys, wheel and buttons zoom; the URL keeps what is visible; All iterations shows all again."""
     show_all = opened.get_by_role("button", name="All iterations")

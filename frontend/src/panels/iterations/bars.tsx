@@ -340,7 +340,8 @@ const gripBox = (left: number): Box => ({ left, right: left + GRIP, top: -GRIP -
 const LEAST_CAPTIONED = 0.2;
 
 /**
- * What is said of bars far from the others, where there is room: by how much they differ from the median, and which part makes them so.
+ * What is said of bars far from the others, where there is room: by how much they differ from the median, and which part makes them so;
+ * of those outside the aggregation how long they are, as the sentence above says of them.
  * Those that go on beyond the axis have a gap; how long these are where there is no median to compare with.
  */
 function Captions(props: CaptionsProps) {
@@ -349,7 +350,9 @@ function Captions(props: CaptionsProps) {
     const over = odd.get(row.iteration)?.over_ns ?? 0;
     const cut = row.duration_ns > topNs;
     const size =
-      over === 0 ? formatDuration(row.duration_ns) : `${over < 0 ? MINUS : "+"}${formatDuration(Math.abs(over))}`;
+      over === 0 || !row.profiled
+        ? formatDuration(row.duration_ns)
+        : `${over < 0 ? MINUS : "+"}${formatDuration(Math.abs(over))}`;
     const top = cut ? 0 : PLOT_HEIGHT * (1 - Math.min(Math.max(drawnNs(row, hidden), median) / topNs, 1));
     const outside = row.profiled ? "" : whyOutside(row);
     const part = partIn(odd.get(row.iteration), label);
