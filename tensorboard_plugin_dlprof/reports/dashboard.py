@@ -160,7 +160,7 @@ def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:
     result = known_peak(connection)
     if result is not None:
         largest = ", ".join(f"{name} {share(percent / 100)}" for name, percent in result["shares"])
-        since = " since the start of the recording" if result["relative"] else ""
+        since = " more than at the start of the recording" if result["relative"] else ""
         what = f"The most that was {result['peak_of']} on GPU {result['device']}{since}"
         yield "Peak memory", size(result["peak_bytes"]), f"{what}: {largest}." if largest else f"{what}."
 

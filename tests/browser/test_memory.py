@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.serving import TensorBoard, running
+from tests.browser.serving import TensorBoard, running, viewing
+from tests.shared_data import shared_data
 
 MB = 1 << 20
 
@@ -189,3 +190,12 @@ def test_a_block_of_the_allocator_has_neighbours(page: Page, snapshot: TensorBoa
     expect(pane.locator("[aria-current=true]")).to_contain_text("by event 4")
     page.keyboard.press("Escape")
     expect(pane).to_have_count(0)
+
+
+def test_a_peak_above_an_unknown_start_says_so_on_the_dashboard(page: Page, tmp_path: Path) -> None:
+    """As the page Memory does: what was there before the recording is not in it."""
+    (trace,) = (shared_data() / "torch" / "v100_resnet50_memory").glob("*.json.gz")
+    with viewing(trace, tmp_path) as server:
+        page.goto(server.page(view="dashboard"))
+        tile = page.get_by_role("list", name="Key numbers").get_by_role("listitem").filter(has_text="peak memory")
+        expect(tile).to_contain_text("above the start")

@@ -138,7 +138,10 @@ function memoryTile({
   const largest = shares.map(([name, percent]) => `${name} ${percent} %`).join(", ");
   const since = relative ? " more than at the start of the recording" : "";
   return {
-    ...inTwo(formatBytes(peak), all === null || all === 0 || relative ? "" : `of ${formatBytes(all)}`),
+    ...inTwo(
+      formatBytes(peak),
+      relative ? "above the start" : all === null || all === 0 ? "" : `of ${formatBytes(all)}`,
+    ),
     about: (
       <ViewLink class="link-button tile-about" to={{ view: "memory" }}>
         peak memory {of}
