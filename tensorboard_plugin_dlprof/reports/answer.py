@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import groupby
 from statistics import median
 from typing import Any
 
@@ -41,6 +42,9 @@ _COMPUTE = tuple(part.label for part in COMPUTE)
 
 _LEAST_SHARE = 0.01
 """What must be of an iteration for its cause to be named in the sentence."""
+
+_PARTS = ("", "To weigh: these change results, too", "Also")
+"""The headings of the parts of the findings, as on Recommendations: changes, those that change results, notes."""
 
 MOST_FINDINGS = 10
 MOST_COLUMNS = 200
@@ -166,20 +170,32 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     findings = [finding for finding in diagnosis["findings"] if finding.get("rule") != "iteration_range_detector"]
     if not findings:
         return
-    items = "".join(
-        f"<li>{_gain(finding)}<div>{_head(finding, findings[:place])}"
-        f"<div class=faint>{typeset(finding['title'])}</div>"
-        f"<div class=action>{with_code(finding['action'])}{_read_more(finding)}</div>"
-        f"{_untold(finding['gain'])}{proof(finding, diagnosis['marked'])}</div></li>"
-        for place, finding in enumerate(findings[:MOST_FINDINGS])
-    )
+    findings.sort(key=_part)
+    shown = ""
+    for part, group in groupby(enumerate(findings[:MOST_FINDINGS]), key=lambda each: _part(each[1])):
+        items = "".join(_item(finding, findings[:place], diagnosis["marked"]) for place, finding in group)
+        shown += f"{_PARTS[part] and f'<h3>{_PARTS[part]}</h3>'}<ol class=changes>{items}</ol>"
     more = len(findings) - MOST_FINDINGS
     cut = f"<p class=cut>{more} more are left out.</p>" if more > 0 else ""
     whole = "an iteration" if diagnosis["marked"] else "the recording"
-    note = f"A bar is as long as {whole}; it could become shorter by the first part at least, by both at most."
+    note = f"Bars are shares of {whole}: the first part is gained at least, both are at most."
     if any(finding.get("share") is not None and not _is_known(finding["gain"]) for finding in findings):
         note += " An outline is time of which the gain is not known."
-    yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
+    yield section("Recommendations", note, f"{shown}{cut}")
+
+
+def _part(finding: Mapping[str, Any]) -> int:
+    """Which of ``_PARTS`` a finding is of."""
+    return 0 if finding.get("severity") != "info" else 2 if finding["gain"] is None else 1
+
+
+def _item(finding: Mapping[str, Any], before: Sequence[Mapping[str, Any]], marked: bool) -> str:
+    return (
+        f"<li>{_gain(finding)}<div>{_head(finding, before)}"
+        f"<div class=faint>{typeset(finding['title'])}</div>"
+        f"<div class=action>{with_code(finding['action'])}{_read_more(finding)}</div>"
+        f"{_untold(finding['gain'])}{proof(finding, marked)}</div></li>"
+    )
 
 
 def _head(finding: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> str:

@@ -80,6 +80,7 @@ section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
 .figures dt { color: var(--faint); } .figures dd { margin: 0; font-size: 24px; }
 .figures .meaning { font-size: 13px; overflow-wrap: anywhere; }
 summary { cursor: pointer; } .reports h3 { display: inline-block; min-width: 215px; margin: 0; font-size: inherit; }
+section > h3 { font-size: inherit; margin: 16px 0 4px; }
 section > details, .empty { padding: 7px 0; margin: 0; border-width: 1px 0 0; border-radius: 0; }
 .empty { border-top: 1px solid var(--line); padding-left: 14px; color: var(--faint); }
 .cut { margin: 8px 0 0; color: var(--faint); }

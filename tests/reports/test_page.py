@@ -144,6 +144,30 @@ def test_how_a_finding_is_known_is_folded_below_it() -> None:
     assert proof({"gain": None, "evidence": []}, marked=True) == ""
 
 
+def test_findings_stand_in_the_parts_of_recommendations(tmp_path: Path) -> None:
+    """What changes results, too, is told from what only gains time, and notes come last."""
+    source = next(samples.DATA.rglob("generated-transformer-bf16-rank0.pt.trace.json.gz"))
+    database = tmp_path / "ddp.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    said = ("Hide communication", "To weigh: these change results, too", "Use FP8", "Also", "Slow start")
+    places = [stream.getvalue().index(f">{each}</") for each in said]
+    assert places == sorted(places)
+
+
+def test_a_peak_above_an_unknown_start_says_so(tmp_path: Path) -> None:
+    """As the page Memory does."""
+    (source,) = (shared_data() / "torch" / "v100_resnet50_memory").glob("*.json.gz")
+    database = tmp_path / "v100.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    assert "allocated on GPU 0 more than at the start of the recording." in plain(stream.getvalue())
+
+
 def test_ways_to_the_same_gain_say_so(tmp_path: Path) -> None:
     """Nobody adds up what mixed precision and TF32 gain."""
     source = next(samples.DATA.rglob("generated-resnet50-fp32.pt.trace.json.gz"))
