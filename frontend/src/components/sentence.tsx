@@ -14,9 +14,9 @@ export function Sentence({ text }: { text: string }) {
             {piece.text.replace(/^https:\/\//, "")}
           </ExternalLink>
         ) : piece.kind === "code" ? (
-          // A short name is not broken but before what separates its parts.
+          // A short name is not broken but before what separates its parts; a space after a colon is place enough.
           <code key={i} style={/^\S{1,40}$/.test(piece.text) ? { whiteSpace: "nowrap" } : {}}>
-            <Breakable text={piece.text} at={/(?<=[^/.#:]{4})(?=[/.#:])/} />
+            <Breakable text={piece.text} at={/(?<=[^/.#:]{4})(?=[/#]|\.(?!py\b)|:(?! ))/} />
           </code>
         ) : (
           <Breakable key={i} text={typeset(piece.text)} />

@@ -111,7 +111,7 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
                 <span class="muted">
                   {unknownWork(data).graphs &&
                     (graphs > 0
-                      ? `Without those inside CUDA graphs that were recorded as a whole, which run for ${formatDuration(graphs)}: shares are of the kernels listed. `
+                      ? "Without those inside CUDA graphs that were recorded as a whole: shares are of the kernels listed. "
                       : "Without those inside CUDA graphs that were recorded as a whole. ")}
                   {gpus > 1 && `Times are sums over ${formatCounted(gpus, "GPU")}. `}
                   {!whole && <Info term="The iteration of a kernel" text={LAUNCHED} />}
