@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{lt as e,va as t,wa as n}from"./frame-Co17WLyP.js";var r=({low:r,high:i,time:a,share:o,of:s,to:c=null})=>n(`div`,{class:`finding-gain`,children:[n(e,{low:r,high:i,label:`Could gain ${a}, ${o} of ${s}`,to:c}),n(`strong`,{children:n(t,{text:a})}),n(`span`,{class:`muted`,children:o})]});export{r as t};
