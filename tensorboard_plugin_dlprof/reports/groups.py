@@ -49,12 +49,13 @@ def groups(
             "all kernels."
         )
     shown = _columns(connection, rows, unit, where, total, iterations)
-    gains = any(head.startswith("Could gain") for head in shown)
+    gains = next((cells for head, cells in shown.items() if head.startswith("Could gain")), ())
     note = (
         what
         + (f" Times are means of {iterations:,} iterations." if iterations > 1 else "")
         + (" DLProf: Top 10 GPU Ops." if where == "GPU" else "")
         + (answer.iteration_gain(diagnosis, summary.gpu_utilization(connection, scope)["fraction"]) if gains else "")
+        + (" * of the kernel time of which it is known." if any(cell[:1] == "*" for cell in gains) else "")
     )
     names = [_name(row, graph_share is not None) for row in rows]
     bars, legend = _bars(rows, unit, where, system.has_matrix_units(connection))
@@ -83,13 +84,19 @@ def _columns(
         f"On {unit}s": [_use(row) if has_units else "" for row in rows],
         "Bound by": [row.get("bound") or "" for row in rows],
         f"Could gain ({time_unit} of kernels)": [
-            in_unit(gain / iterations, length) if (gain := row.get("gain_ns") or 0) > 0 and where == "GPU" else ""
-            for row in rows
+            _gain(row, iterations, length) if where == "GPU" else "" for row in rows
         ],
     }
     if set(columns["Bound by"]) <= {"", "communication"}:  # Its name and its colour say that.
         del columns["Bound by"]
     return {head: cells for head, cells in columns.items() if any(cells)}
+
+
+def _gain(row: Mapping[str, Any], iterations: int, length: int) -> str:
+    """What kernels could gain; marked where that is known of a part of their time, as ``model/rated.ts`` has it."""
+    gain, unrated = row.get("gain_ns") or 0, row.get("unrated_time_ns") or 0
+    is_partly = unrated > _WORTH_MORE * (row.get("kernel_time_ns") or 0)
+    return f"{'* ' * is_partly}{in_unit(gain / iterations, length)}" if gain > 0 else ""
 
 
 def _use(row: Mapping[str, Any]) -> str:
@@ -149,6 +156,9 @@ def _table(
 def _unbroken(text: str) -> str:
     return f"<span class=line>{escape(text)}</span>"
 
+
+_WORTH_MORE = 0.01
+"""Less than this of a kernel time that is not rated changes nothing that a gain is read for."""
 
 _MOST_LETTERS = 58
 """Of the name of a kernel: generated ones have hundreds, and differ within so many."""
