@@ -62,20 +62,25 @@ Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
 
-def sentence(diagnosis: Diagnosis, unit: str, host: Sequence[tuple[str, str, int]] = ()) -> Iterator[str]:
-    """The headline; below it the bar of an iteration: if no GPU worked, that of ``host``, the parts of its time."""
+def sentence(
+    diagnosis: Diagnosis, unit: str, host: Sequence[tuple[str, str, int]] = (), iterations: int = 1
+) -> Iterator[str]:
+    """The headline; below it the bar of an iteration: if no GPU worked, that of ``host``, the parts of its time, which
+    the headline does not name: means of so many ``iterations``."""
     device = least_computing(diagnosis)
     if device is None:
         whole = "an iteration" if diagnosis["marked"] else "the recording"
-        bar = _bar(host, sum(ns for _, _, ns in host), whole) if host else ""
+        wall = sum(ns for _, _, ns in host)
+        mean = f", the mean of {iterations:,} iterations" if iterations > 1 else ""
+        bar = f"<p>{typeset(f'The bar is {short_duration(wall)}{mean}.')}</p>{_bar(host, wall, whole)}" if host else ""
         yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{bar}</section>"
         return
     wall = diagnosis["mean"]["wall_ns"]
-    mean = diagnosis["mean"]["devices"][device]
-    parts = _shown(mean["parts"], unit)
+    means = diagnosis["mean"]["devices"][device]
+    parts = _shown(means["parts"], unit)
     # As on the Dashboard: the bar says of that time what the sentence does.
-    missing_ns = mean["queued"]["graph"] + mean["queued"]["unexplained"]
-    if 2 * missing_ns > mean["parts"]["queued"] and any(finding["missing_work"] for finding in diagnosis["findings"]):
+    missing_ns = means["queued"]["graph"] + means["queued"]["unexplained"]
+    if 2 * missing_ns > means["parts"]["queued"] and any(finding["missing_work"] for finding in diagnosis["findings"]):
         at = next(i for i, (_, colour, _) in enumerate(parts) if colour == "queued")
         name, colour, ns = parts[at]
         parts[at : at + 1] = [(f"{name}, GPU work missing", colour, missing_ns), (name, colour, ns - missing_ns)]

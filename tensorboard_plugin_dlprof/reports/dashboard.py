@@ -60,7 +60,8 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     units = list(_tensor_cores(connection, scope, unit))
     tiles = [] if on_gpu else units
     if diagnosis is not None:
-        yield from answer.sentence(diagnosis, unit, [] if on_gpu else _on_host(connection, scope, unit))
+        host = [] if on_gpu else _on_host(connection, scope, unit)
+        yield from answer.sentence(diagnosis, unit, host, _profiled(connection, scope))
         tiles = answer.tiles(diagnosis, list(_throughput(connection, scope)), units) or tiles
     memory_alone = not (tiles or on_gpu)
     if memory_alone:
@@ -90,7 +91,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
 
 def _on_host(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[tuple[str, str, int]]:
     """The parts of an iteration by DLProf's classes, as far as they are known: name, class of the colour, and mean."""
-    count = max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
+    count = _profiled(connection, scope)
     parts = summary.resource_breakdown(connection, scope)
     known: list[tuple[str, str, int]] = [
         (_AS_PARTS[part["resource"]].format(unit=unit), part["resource"], round(part["time_ns"] / count))
@@ -99,6 +100,10 @@ def _on_host(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[tu
     ]
     # A bar of which nothing is known tells nothing.
     return [] if all(resource == "other" for _, resource, _ in known) else known
+
+
+def _profiled(connection: sqlite3.Connection, scope: Scope) -> int:
+    return max(summary.performance(connection, scope)["profiled_iterations"] or 1, 1)
 
 
 def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[answer.Tile]:

@@ -243,6 +243,7 @@ def test_a_recording_without_gpu_work_says_so_and_has_no_empty_panels(tmp_path: 
     assert "<p class=answer>This recording holds no GPU work. <code>/mm</code> takes most of the CPU time" in text
     assert text.count("no GPU work") == 1
     assert '<rect class="cpu"' in text.partition("<section>")[2].partition("</section>")[0], "the bar of its time"
+    assert "The bar is 5.00 µs." in text, "the sentence names no whole"
     assert ">Where CPU time goes</h2>" in text
     assert "record with <code>ProfilerActivity.CUDA</code>" in text
     assert "Kernel time" not in text
@@ -287,6 +288,9 @@ def test_groups_have_the_colours_of_the_dashboard(tmp_path: Path) -> None:
     (communication,) = (row for row in rows if "all_reduce" in row)
     assert set(re.findall(r'rect class="(\w+)"', communication)) == {"communication"}
     assert any('rect class="tensor_core"' in row for row in rows)
+    (partly,) = (row for row in re.findall(r"<tr>.*?</tr>", page_of(database)) if "<td class=n>* " in row)
+    assert "cross_entropy_loss" in partly, "of a part of its kernels it is not known what they could gain"
+    assert " * of the kernel time of which it is known." in page_of(database)
 
 
 def test_what_could_be_on_tensor_cores_has_the_colour_of_ops(tmp_path: Path) -> None:

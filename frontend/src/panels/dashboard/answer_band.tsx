@@ -58,7 +58,7 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
         )}
         {!hasGpuWork(data) && data.memory === null && (
           <span>
-            <Sentence text={whyNoKernels(data)} />
+            <Sentence text={whyNoKernels(data)} /> {barOfHost(data, step)}
           </span>
         )}
         <RankNote profile={data.profile} /> {serious > 0 && <Limits count={serious} />}
@@ -75,6 +75,13 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
       )}
     </header>
   );
+}
+
+/** What the bar is of, which a sentence about ops of all threads does not say. */
+function barOfHost({ performance: { profiled_iterations: count } }: DashboardResponse, step: Step | null): string {
+  if (step === null || step.segments.length === 0) return "";
+  const mean = count !== null && count > 1 ? `, the mean of ${formatCounted(count, "iteration")}` : "";
+  return `The bar is ${formatDuration(step.wall_ns)}${mean}.`;
 }
 
 function Limits({ count }: { count: number }) {
