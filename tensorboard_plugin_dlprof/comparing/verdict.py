@@ -268,7 +268,7 @@ def _by_call(comparison: Comparison) -> str:
     change = _speed_change(comparison)
     if change is None:
         return ""
-    how = f"{share(abs(change))} {'longer' if change > 0 else 'shorter'}" if abs(change) >= _SAME else "as long"
+    how = f"{share(abs(change))} {'more' if change > 0 else 'less'} time" if abs(change) >= _SAME else "as long"
     return f"Per call of the ops that both have, kernels take {how}."
 
 

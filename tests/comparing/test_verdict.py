@@ -78,7 +78,7 @@ def test_recordings_of_other_work_are_measured_before_it_is_said_what_cannot_be_
         "Cannot tell: the recording of B takes 122 ms, as that of A does: kernels take 23.0 ms less in total "
         "(-23.0 %), and idle time changes most in launching: +23.0 ms."
     )
-    assert verdict.certainty == "Per call of the ops that both have, kernels take 10.0 % longer."
+    assert verdict.certainty == "Per call of the ops that both have, kernels take 10.0 % more time."
     # A GPU that copies is not idle, however much that changes.
     a = recording(ops, parts={"compute_other": 100_000_000, "launching": 20_000_000, "copy": 90_000_000})
     b = recording(fewer, parts={"compute_other": 77_000_000, "launching": 43_000_000, "copy": 0})

@@ -124,7 +124,8 @@ const timeRow = (label: string, a: number | null, b: number | null): Row => ({
 
 /** What each side is by itself, whatever the other does. */
 function ownRows({ measures, matrix_unit: unit, a, b }: CompareResponse): Row[] {
-  const iteration = timeRow("Iteration, mean", a.iteration_ns, b.iteration_ns);
+  const isMean = Math.max(a.iterations, b.iterations) > 1;
+  const iteration = timeRow(isMean ? "Iteration, mean" : "Iteration", a.iteration_ns, b.iteration_ns);
   const others = measureKinds(unit).flatMap((kind): Row[] => {
     const measure = measures[kind.key];
     if (
