@@ -165,6 +165,7 @@ def test_delays_are_told_of_an_iteration_as_the_sentence_tells_them(page: Page, 
     expect(page.locator(".heat-rows")).to_contain_text("Rank 1 (this)")
     card = page.get_by_role("article", name="Rank 1 is a straggler")
     expect(card.locator(".finding-gain")).to_have_text(re.compile(r"^about 1\.\d+\sms\d\d\.\d\s%$"))
+    expect(card.locator("p").first).not_to_contain_text("costs about")
     # What is noise beside the largest is told alike, in the map and in its table.
     page.get_by_role("button", name="Table").click()
     expect(page.locator(".heat-map td.muted").first).to_be_visible()

@@ -111,6 +111,9 @@ function Verdict({ job, marked, diagnosis }: RanksProps & { diagnosis: Diagnosis
   );
 }
 
+/** Findings that say what the verdict above them says. */
+const OF_VERDICT: ReadonlySet<string> = new Set(["straggler", "slow_link", "stage_imbalance", "imbalance"]);
+
 /** What to change; the first finding repeats the verdict, of which only its advice is shown. */
 function Findings({ job, marked }: RanksProps) {
   const { verdict, findings, median_iteration_ns: whole } = job;
@@ -139,7 +142,7 @@ function Findings({ job, marked }: RanksProps) {
               <header class="finding-head">
                 <h2>{title}</h2>
               </header>
-              <p>{typeset(text === verdict.sentence ? action : `${text} ${action}`)}</p>
+              <p>{typeset(OF_VERDICT.has(rule) ? action : `${text} ${action}`)}</p>
               {rule === "straggler" && next !== undefined && (
                 <p class="muted">More once {rankLabel(job, next.rank).toLowerCase()} is faster, too.</p>
               )}
