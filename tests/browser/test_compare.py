@@ -106,6 +106,9 @@ def test_every_page_says_where_a_change_may_be_none(page: Page, tensorboard: Ten
         expect(page.locator("header.headline h2 .compare-word")).to_be_visible()
         page.get_by_role("link", name="Dashboard", exact=True).click()
         expect(strip).to_contain_text(said)
+    page.goto("about:blank")
+    page.goto(tensorboard.page(run="ddp/rank0", view="memory", base=tensorboard.profile("ddp/rank1")["id"]))
+    expect(strip).to_contain_text("no changeCannot tell:Iteration")  # what is said of times is not said of memory
 
 
 def test_what_a_selection_shows_comes_into_sight(page: Page, tensorboard: TensorBoard) -> None:

@@ -1,4 +1,5 @@
 /** While a baseline is chosen: as many of its main numbers and their changes as have room in a line, above every page. */
+import { Fragment } from "preact";
 import { useContext } from "preact/hooks";
 
 import type { CompareMeasure } from "../api/types";
@@ -33,20 +34,22 @@ export function BaselineStrip() {
         <span class="own-side">: this profile</span>
       </span>
       <span class="baseline-numbers">
-        {data.same_program && word !== undefined && (
-          <strong data-tip={[rest, data.certainty].filter(Boolean).join(" ")}>{word}:</strong>
-        )}
         {data.same_program ? (
           measureKinds(data.matrix_unit)
             .filter(({ key }) => key !== "kernels")
             // What the page is about comes first.
             .sort((one, other) => Number(isLed(view, other)) - Number(isLed(view, one)))
             .map((kind) => (
-              <Numbers
-                key={kind.key}
-                kind={data.inputs_differ || isInTotal(kind, data.per) ? { ...kind, better: null } : kind}
-                measure={data.measures[kind.key]}
-              />
+              <Fragment key={kind.key}>
+                {/* It is said of times, not of memory. */}
+                {kind.key === "iteration_time" && word !== undefined && (
+                  <strong data-tip={[rest, data.certainty].filter(Boolean).join(" ")}>{word}:</strong>
+                )}
+                <Numbers
+                  kind={data.inputs_differ || isInTotal(kind, data.per) ? { ...kind, better: null } : kind}
+                  measure={data.measures[kind.key]}
+                />
+              </Fragment>
             ))
         ) : (
           <span class="muted">These seem to be different programs, so changes tell nothing.</span>
