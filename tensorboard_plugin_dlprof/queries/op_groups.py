@@ -188,12 +188,18 @@ def launchers(table: Table) -> Table:
     Args:
         table: the table of all ops.
     """
-    ops = (
-        "SELECT summary.read_only_ops_id FROM kernel_summaries AS summary JOIN dictionary AS kernel_name "
-        "ON kernel_name.id = summary.kernel_name_id WHERE summary.aggr_id = :aggregation "
-        "AND summary.domain_id = :domain AND kernel_name.string = :row"
+    launches = (
+        "FROM kernel_summaries AS launched JOIN dictionary AS kernel_name ON kernel_name.id = launched.kernel_name_id "
+        "JOIN metric AS in_kernel ON in_kernel.id = launched.gpu_time_metric_id "
+        "WHERE launched.aggr_id = :aggregation AND launched.domain_id = :domain AND kernel_name.string = :row"
     )
-    return _narrowed("ops_of_kernel", table, ops)
+    time = Column("in_kernel_ns", "In This Kernel", "duration_ns",
+                  "Time of the kernel in the calls of the op, whose GPU Time holds all that the op launched.",
+                  f"(SELECT sum(in_kernel.sum) {launches} AND launched.read_only_ops_id = op.id)")  # fmt: skip
+    at = [column.key for column in table.columns].index("gpu_time_ns")
+    columns = (*table.columns[:at], time, *table.columns[at:])
+    ops = _narrowed("ops_of_kernel", table, f"SELECT launched.read_only_ops_id {launches}")
+    return msgspec.structs.replace(ops, columns=columns, default_sort="-in_kernel_ns")
 
 
 def _narrowed(name: str, table: Table, ops: str) -> Table:

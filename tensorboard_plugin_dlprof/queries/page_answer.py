@@ -93,7 +93,7 @@ _ADDITIVE = frozenset(
         *("a_ns", "a_ops", "b_ns", "b_ops", "of_change_fraction"),
         *("calls", "change_ns", "duration_ns", "total_ns"),
         *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
-        *("gpu_time_ns", "kernel_calls", "kernel_ns", "kernel_time_ns", "kernels", "unrated_time_ns"),
+        *("gpu_time_ns", "in_kernel_ns", "kernel_calls", "kernel_ns", "kernel_time_ns", "kernels", "unrated_time_ns"),
         *("at_peak", "at_peak_bytes", "blocks", "held_fraction", "stay", "total_bytes"),
     }
 )

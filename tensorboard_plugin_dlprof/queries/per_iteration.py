@@ -25,6 +25,7 @@ _COLUMNS = frozenset(
         *("memory_bound_ns", "compute_bound_ns", "caches_bound_ns", "latency_bound_ns", "communication_ns"),
         *(
             "gain_ns",
+            "in_kernel_ns",
             "unrated_time_ns",
             "kept_off_ns",
             "limited_ns",

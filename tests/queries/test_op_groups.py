@@ -291,11 +291,14 @@ def test_the_kernels_of_a_row_are_those_of_its_ops(amp: Path, table: str, ops: s
 
 
 def test_the_ops_of_a_kernel_are_those_that_launched_it(amp: Path) -> None:
-    """As many as its row counts, each with GPU time."""
+    """As many as its row counts, and the time of each in the kernel adds up to that of the row."""
     for row in rows_of(amp, "kernels_of_group", {"group": ""})[0][:3]:
-        result, _ = rows_of(amp, "ops_of_kernel", {"row": str(row["name"])})
+        result, sums = rows_of(amp, "ops_of_kernel", {"row": str(row["name"])})
         assert len(result) == row["ops"]
-        assert all(whole(op, "gpu_time_ns") > 0 for op in result)
+        times = [whole(op, "in_kernel_ns") for op in result]
+        assert all(0 < time <= whole(op, "kernel_ns") for time, op in zip(times, result, strict=True))
+        assert times == sorted(times, reverse=True)
+        assert sums["in_kernel_ns"] == sum(times) == row["gpu_time_ns"]
 
 
 def test_totals_are_of_what_passes_the_filters(amp: Path) -> None:
