@@ -110,7 +110,8 @@ class Dot(TypedDict):
 
 
 class Undrawn(TypedDict):
-    """Ops of one name without dots, as their FLOPs or bytes are not known: those with the most kernel time."""
+    """Ops of one name without dots, as they have no FLOPs, or these or their bytes are not known: those with the most
+    kernel time."""
 
     name: str
     """Without the path."""

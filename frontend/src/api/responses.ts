@@ -1967,7 +1967,10 @@ export interface Undecided {
   hint: string;
 }
 
-/** Ops of one name without dots, as their FLOPs or bytes are not known: those with the most kernel time. */
+/**
+ * Ops of one name without dots, as they have no FLOPs, or these or their bytes are not known: those with the most
+ * kernel time.
+ */
 export interface Undrawn {
   /** Without the path. */
   name: string;

@@ -149,7 +149,9 @@ describe("the sentence about efficiency", () => {
     expect(about([fp32], 2)).toBe("");
     // Of a peak far below that of matrix units, how little it is of theirs.
     expect(about([fp16(64e12), fp32], 2)).toBe("Of the FP16 Tensor Core peak, 128 TFLOP/s, the model used 3.1 %.");
-    expect(about([fp16(65e12), fp32])).toMatch(/^16\.0 TFLOP\/s is what the published peaks allow for the/);
+    expect(about([fp16(65e12), fp32])).toMatch(
+      /^16\.0 TFLOP\/s is what the published peaks allow for this mix of precisions\.$/,
+    );
     expect(attainableAbout({ ...rates, mfu_fraction: null }, 1, "Tensor Core")).toBe("");
   });
 

@@ -190,7 +190,7 @@ export function attainableAbout(rates: Rates, gpus: number, unit: string): strin
     return `Of the ${goal.name} peak, ${formatScaled(goal.most, "FLOP/s")}, the model used ${isLowerBound(rates) ? "at least " : ""}${formatShare(goal.share)}.`;
   return peakName(rates, gpus, unit) !== ""
     ? ""
-    : `${formatScaled(able, "FLOP/s")} is what the published peaks allow for the mix of precisions in which they ran.`;
+    : `${formatScaled(able, "FLOP/s")} is what the published peaks allow for this mix of precisions.`;
 }
 
 /** Whether kernels took a part of the time only, so that two shares differ. */

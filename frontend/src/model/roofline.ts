@@ -120,8 +120,8 @@ const FEW = 0.1;
 const WORTH_A_NAME = 0.05;
 
 /**
- * "Draws 5.3 % of the kernel time: FLOPs or bytes are not known of the rest, most of all of conv2d ×2 (94.7 %).": what the dots leave
- * out of all kernel time, `whole`; empty where that is little.
+ * "Draws 5.3 % of the kernel time. Not drawn: ops without FLOPs, or whose FLOPs or bytes are not known, above all conv2d ×2 (94.7 %).":
+ * what the dots leave out of all kernel time, `whole`; empty where that is little.
  */
 export function undrawnSentence(
   { dots, undrawn }: Pick<EfficiencyResponse, "dots" | "undrawn">,
@@ -132,8 +132,8 @@ export function undrawnSentence(
   const named =
     undrawn === null || (undrawn.kernel_ns ?? 0) < WORTH_A_NAME * whole
       ? ""
-      : `, most of all of ${labelOf(undrawn.name)}${(undrawn.ops ?? 1) > 1 ? ` ×${formatCount(undrawn.ops)}` : ""} (${formatShare(shareOf(undrawn.kernel_ns, whole))})`;
-  return `Draws ${formatShare(shareOf(drawn, whole))} of the kernel time: FLOPs or bytes are not known of the rest${named}.`;
+      : `, above all ${labelOf(undrawn.name)}${(undrawn.ops ?? 1) > 1 ? ` ×${formatCount(undrawn.ops)}` : ""} (${formatShare(shareOf(undrawn.kernel_ns, whole))})`;
+  return `Draws ${formatShare(shareOf(drawn, whole))} of the kernel time. Not drawn: ops without FLOPs, or whose FLOPs or bytes are not known${named}.`;
 }
 
 /** The rate of a dot without what it could gain, as far as it is below the memory's roof; null where that is not known, or nothing. */

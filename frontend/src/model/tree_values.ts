@@ -96,6 +96,10 @@ export const tensorCoreShare = ({ key, values, unknown }: TreeRow): number | nul
     ? values.tensor_core_time_ns / values.kernel_time_ns
     : null;
 
+/** Whether neither the row nor any below it has one. */
+export const isWithoutShare = ({ values }: TreeRow): boolean =>
+  values.tensor_core_time_ns === 0 && values.eligible_ops === 0;
+
 /** Kernel time of the eligible ops below that is off matrix units. */
 export const limitedNs = ({ causes }: TreeRow): number => causes.reduce((sum, { kernelNs }) => sum + kernelNs, 0);
 

@@ -82,7 +82,10 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
               </span>
             )}
             {isLowerBound(rates) && !isMostlyUnknown(rates) && (
-              <span>A lower bound: shapes are known for {formatShare(measured)} of the time of such kernels.</span>
+              <span>
+                At least: shapes cover {formatShare(measured)} of the time of matrix multiplications, convolutions and
+                attention.
+              </span>
             )}
           </>
         )}

@@ -181,7 +181,7 @@ function NetworkUse({ data, rates }: { data: DashboardResponse; rates: Efficienc
           label={`${data.matrix_unit} kernels, of ${timed}${used !== null && untold > 0 ? ", at least" : ""}`}
           ofUnits
           fraction={shareOf(used, all)}
-          value={used === null ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))} launched`}
+          value={used === null || used === 0 ? "" : `${formatDuration(shown(used))} of ${formatDuration(shown(all))}`}
           tip={
             used === null
               ? undefined
