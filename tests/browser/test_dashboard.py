@@ -238,7 +238,7 @@ def test_three_questions_in_few_clicks(page: Page, tensorboard: TensorBoard) -> 
     waste = page.locator(".waste")
     expect(waste).to_be_visible()
     expect(waste).to_contain_text(
-        re.compile(r"^(?!ResNet)\w+ ×\d+ could gain most: up to .* is off Tensor Cores \(\w+\)")
+        re.compile(r"^(?!ResNet)\w+ ×\d+ could gain most: up to .* kept off Tensor Cores \(\w+\)")
     )
     assert clicks() == 1
     # The row of the sentence says the same.

@@ -131,7 +131,8 @@ export const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("
 
 /** In CSS pixels; names take what is left, and need at least this, or all that a very narrow page has beside the time. */
 const OWN_WIDTH: Readonly<Record<string, number>> = {
-  name: 160,
+  // Of a tree of six levels less than this tells nothing.
+  name: 170,
   share: 86,
   limited: 200,
   gpu_share: 78,

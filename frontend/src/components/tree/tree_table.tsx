@@ -19,7 +19,9 @@ import {
   isRated,
   isShare,
   leastOf,
+  isWithoutShare,
   limitedNs,
+  mayBeMoreTime,
   mayGainMore,
   nothingShown,
   SHARES,
@@ -91,10 +93,15 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
     isTime(key) ? key : isShare(key) ? SHARES[key] : "gpu_time_ns";
   // A column of which every row would say the same says it once, below.
   const isNothing = ({ key, tier }: TreeColumn): boolean =>
-    tier !== undefined &&
     tree.sort.replace("-", "") !== key &&
-    tree.rows.roots.every(({ values, unknown }) => values[key as Measure] === 0 && !unknown.has(key as Measure));
-  const nothing = all.filter(isNothing).map(({ label }) => label);
+    (key === "share"
+      ? tree.rows.roots.every(isWithoutShare)
+      : tier !== undefined && tree.rows.roots.every(({ values }) => values[key as Measure] === 0));
+  const isUntold = ({ key }: TreeColumn): boolean =>
+    tree.rows.roots.some((row) => (key === "share" ? mayBeMoreTime(row) : row.unknown.has(key as Measure)));
+  const none = all.filter(isNothing);
+  const nothing = none.filter((column) => !isUntold(column)).map(({ label }) => label);
+  const untoldIn = none.filter(isUntold).map(({ label }) => label);
   const some = all.filter((column) => !isNothing(column));
   const columns = fittingColumns(some, tree.sort, view.width);
   const leftOut = some.filter((column) => !columns.includes(column)).map(({ label }) => label);
@@ -319,12 +326,13 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
         </table>
         {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
       </div>
-      {(leftOut.length > 0 || nothing.length > 0 || tree.timeless !== null || untold !== "" || hasPart) && (
+      {(leftOut.length > 0 || none.length > 0 || tree.timeless !== null || untold !== "" || hasPart) && (
         <p class="tree-narrow">
           <Timeless tree={tree} />
           {hasPart && <span>{PART} of the kernel time of which it is known.</span>}
           {untold !== "" && <span>{untold}</span>}
           {nothing.length > 0 && <span>0 in all rows: {nothing.join(", ")}.</span>}
+          {untoldIn.length > 0 && <span>0 or not known in all rows: {untoldIn.join(", ")}.</span>}
           {leftOut.length > 0 && <span>Wider pages show more: {leftOut.join(", ")}.</span>}
         </p>
       )}

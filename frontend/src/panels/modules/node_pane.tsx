@@ -11,7 +11,7 @@ import { SumNote } from "../../components/sum_note";
 import { Calls, Duration, Share } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted, UNKNOWN } from "../../format/number";
-import { readableAndExact } from "../../format/time";
+import { formatDuration, readableAndExact } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { causeAbout, divided } from "../../model/causes";
@@ -94,6 +94,10 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
       <Properties
         rows={[
           ["GPU time", <Duration ns={known("gpu_time_ns")} />],
+          // As of ops that copy, too: the kernels that are listed add up to it.
+          ...(values.kernel_time_ns > 0 && formatDuration(values.kernel_time_ns) !== formatDuration(values.gpu_time_ns)
+            ? ([["In kernels", <Duration ns={known("kernel_time_ns")} />]] as const)
+            : []),
           [
             `${unit} kernels${mayBeMoreTime(row) && tensorCoreShare(row) !== null ? ", at least" : ""}`,
             <Share

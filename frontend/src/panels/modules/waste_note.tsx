@@ -128,7 +128,7 @@ export function WasteNote({ tree, matrixUnit }: WasteNoteProps) {
             {ofEach}, {formatShare(shareOf(time, whole))}
           </>
         )}
-        {keptOff !== undefined && `; ${mean(keptOff.kernelNs)} is off ${matrixUnit}s (${keptOff.label})`}
+        {keptOff !== undefined && `; ${mean(keptOff.kernelNs)} kept off ${matrixUnit}s (${keptOff.label})`}
         {isBound && mainBoundInWords(named) !== "" && `, ${mainBoundInWords(named)}`}.
       </h2>
       <div class={isOnGpu ? "waste-rest" : undefined}>

@@ -67,12 +67,22 @@ export function RowPane({ title, row, kernels, id, onClose }: RowPaneProps) {
 const ofGpuTime = (row: Row, of: Iterations): string =>
   formatPerIteration(numberOf(row, "gpu_time_ns"), of, " of GPU time");
 
+const kernelNs = (row: Row): number | null => numberOf(row, "kernel_ns") ?? numberOf(row, "kernel_time_ns");
+
+/** Where it is not the GPU time, as of ops that copy, too: the kernels that are listed add up to it. */
+function inKernels(row: Row, of: Iterations): string {
+  const kernels = formatMean(kernelNs(row), of);
+  return kernelNs(row) === null || kernels === formatMean(numberOf(row, "gpu_time_ns"), of)
+    ? ""
+    : `, ${kernels} in kernels`;
+}
+
 /** What decides: time, its share, what could be gained, and what limits it. */
 function factsOf(row: Row, rates: Row, of: Iterations): string {
   const gain = numberOf(rates, "gain_ns");
   const bounds = rates.family === COLLECTIVE ? "" : boundsOfRow(rates);
   return [
-    ofGpuTime(row, of),
+    ofGpuTime(row, of) + inKernels(row, of),
     ...(numberOf(row, "gpu_time_fraction") === null
       ? []
       : [`${formatShare(numberOf(row, "gpu_time_fraction"))} of all`]),
@@ -168,7 +178,7 @@ interface WordsProps {
 function Words({ row, children }: WordsProps) {
   const scope = useScope();
   const gain = numberOf(row, "gain_ns");
-  const kernels = numberOf(row, "kernel_ns") ?? numberOf(row, "kernel_time_ns");
+  const kernels = kernelNs(row);
   const rated = partlyRated(row);
   if (row.family === NO_KERNELS) return <p>It launched no kernel: its GPU time is that of copies and memsets.</p>;
   if (row.family === COLLECTIVE)
