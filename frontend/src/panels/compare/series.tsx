@@ -205,7 +205,7 @@ function regressionSentence({ regression, untested, runs }: SeriesResponse, name
   const without =
     untested.length === 0
       ? ""
-      : `${none ? "No run is tested for noise" : `Not tested for noise: ${which}`}. That takes four iterations of a run, and four of earlier ones.`;
+      : `${none ? "No run is tested for noise" : `Not tested for noise: ${which}`}. That takes four iterations of a run, and four of runs recorded before it.`;
   if (regression !== null)
     return `▲ ${nameOf(regression)} is the first that became slower by more than noise. ${without}`.trim();
   if (none) return without;
