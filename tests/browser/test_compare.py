@@ -98,7 +98,7 @@ def test_every_page_says_where_a_change_may_be_none(page: Page, tensorboard: Ten
     """Three iterations of each rank are too few to tell; where they are enough, there is nothing to say."""
     strip = page.get_by_label("Against the baseline")
     for run, base, said in (
-        ("ddp/rank0", "ddp/rank1", ": this profileCannot tell:Iteration"),
+        ("ddp/rank0", "ddp/rank1", ": this profileCannot tell what changed:Iteration"),
         ("amp", "fp32", ": this profileIteration"),
     ):
         page.goto("about:blank")
@@ -108,7 +108,8 @@ def test_every_page_says_where_a_change_may_be_none(page: Page, tensorboard: Ten
         expect(strip).to_contain_text(said)
     page.goto("about:blank")
     page.goto(tensorboard.page(run="ddp/rank0", view="memory", base=tensorboard.profile("ddp/rank1")["id"]))
-    expect(strip).to_contain_text("no changeCannot tell:Iteration")  # what is said of times is not said of memory
+    # What is said of times is not said of memory.
+    expect(strip).to_contain_text("no changeCannot tell what changed:Iteration")
 
 
 def test_what_a_selection_shows_comes_into_sight(page: Page, tensorboard: TensorBoard) -> None:

@@ -43,7 +43,9 @@ export function BaselineStrip() {
               <Fragment key={kind.key}>
                 {/* It is said of times, not of memory. */}
                 {kind.key === "iteration_time" && word !== undefined && (
-                  <strong data-tip={[rest, data.certainty].filter(Boolean).join(" ")}>{word}:</strong>
+                  <strong data-tip={[rest, data.certainty].filter(Boolean).join(" ")}>
+                    {data.verdict === "cannot_tell" ? "Cannot tell what changed" : word}:
+                  </strong>
                 )}
                 <Numbers
                   kind={data.inputs_differ || isInTotal(kind, data.per) ? { ...kind, better: null } : kind}
