@@ -1,7 +1,17 @@
 import { expect, it, test } from "vitest";
 
 import type { CompareResponse } from "../api/types";
-import { barAt, changeOf, changesOf, median, orderBars, orderLabels, programOrder, withNames } from "./comparison";
+import {
+  barAt,
+  changeOf,
+  changesOf,
+  isPaired,
+  median,
+  orderBars,
+  orderLabels,
+  programOrder,
+  withNames,
+} from "./comparison";
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
 import { signedAmount, signedDuration, signedPercent, signedShare } from "./change";
@@ -127,6 +137,9 @@ test("ops without kernels of which nothing is told add nothing to the change of 
   const changes = (ops: { op_id: string; a_ns: number; b_ns: number }[]) =>
     changesOf({ modules: [], ops, measures: {} });
   const conv = { op_id: "CONV_0", a_ns: 4, b_ns: 6 };
+  expect(isPaired(changes([conv]), tree)).toBe(true);
+  // As where only kernels of one name are compared.
+  expect(isPaired(changes([{ ...conv, op_id: "some_kernel" }]), tree)).toBe(false);
   const folds = folded ?? rows[0];
   if (folds === undefined || linear === undefined) throw new Error("no rows");
   expect(changeOf(changes([conv]), tree, folds)).toEqual({ a_ns: 4, b_ns: 6 });

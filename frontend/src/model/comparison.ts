@@ -186,6 +186,10 @@ export function changesOf(comparison: Pick<CompareResponse, "modules" | "ops" | 
   };
 }
 
+/** Whether any module or op is told one: not so where kernels of a name alone are compared. */
+export const isPaired = ({ modules, ops }: Changes, { nodes }: Tree): boolean =>
+  modules.size > 0 || nodes.op_id.some((id) => id !== null && ops.has(id));
+
 /** Why rows have no change of their own. */
 const NO_KERNELS = "No kernels: the change is that of kernel time, without copies and memsets.";
 const APART =

@@ -9,7 +9,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { columnUnit, type TimeUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { useBaseline } from "../../frame/use_baseline";
-import { changeOf, changesOf, type Change } from "../../model/comparison";
+import { changeOf, changesOf, isPaired, type Change } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
 import { PART } from "../../model/rated";
 import { gainsUntold, knownGains } from "../../model/waste";
@@ -80,13 +80,17 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
   const shown = useMemo(() => rows.visible(isOpen, least), [rows, isOpen, least]);
   const head = useRef<HTMLTableRowElement>(null);
   const changes = useMemo(() => (baseline === null ? null : changesOf(baseline)), [baseline]);
+  const paired = useMemo(
+    () => changes === null || compared !== undefined || isPaired(changes, tree.rows.tree),
+    [changes, compared, tree.rows.tree],
+  );
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
   const own = columnsFor(matrixUnit, shortUnit(matrixUnit), {
     limited: tree.rows.roots.reduce((sum, row) => sum + limitedNs(row), 0) / Math.max(total("kernel_time_ns"), 1),
     onGpu,
     summed: summed > 1,
     rated: onGpu && isRated(tree.rows.tree),
-    change: baseline?.per ?? null,
+    change: paired ? (baseline?.per ?? null) : null,
   });
   const all = compared === undefined ? own : COMPARED;
   const totalled = (key: TreeColumn["key"]): Measure =>
@@ -326,11 +330,12 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
         </table>
         {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
       </div>
-      {(leftOut.length > 0 || none.length > 0 || tree.timeless !== null || untold !== "" || hasPart) && (
+      {(leftOut.length > 0 || none.length > 0 || !paired || tree.timeless !== null || untold !== "" || hasPart) && (
         <p class="tree-narrow">
           <Timeless tree={tree} />
           {hasPart && <span>{PART} of the kernel time of which it is known.</span>}
           {untold !== "" && <span>{untold}</span>}
+          {!paired && <span>None of these is paired with the baseline.</span>}
           {nothing.length > 0 && <span>0 in all rows: {nothing.join(", ")}.</span>}
           {untoldIn.length > 0 && <span>0 or not known in all rows: {untoldIn.join(", ")}.</span>}
           {leftOut.length > 0 && <span>Wider pages show more: {leftOut.join(", ")}.</span>}
