@@ -1731,7 +1731,7 @@ export interface SeriesResponse {
   runs: SeriesRun[];
   /** Place of the first run that became slower; `null` if none did. */
   regression: number | null;
-  /** Places of runs that, or those before which, have too few iterations for a test, or no known order. */
+  /** Places of runs that, or those before which, have too few iterations for a test. */
   untested: number[];
   op_types: string[];
 }
