@@ -45,9 +45,14 @@ export function shortPath(path: string): string {
 
 /** What is left of a text where it has no room, without the sign that something is missing. */
 function clipped(text: string, room: number, widthOf: WidthOf): string {
-  let end = text.length;
-  while (end > 0 && widthOf(text.slice(0, end)) > room) end -= 1;
-  return text.slice(0, end);
+  let [fits, end] = [0, text.length];
+  // Halved, as kernels' names have thousands of letters.
+  while (fits < end) {
+    const middle = Math.ceil((fits + end) / 2);
+    if (widthOf(text.slice(0, middle)) <= room) fits = middle;
+    else end = middle - 1;
+  }
+  return text.slice(0, fits);
 }
 
 /** Groups of which more than one has the same value. */
