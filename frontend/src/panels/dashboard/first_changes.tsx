@@ -134,6 +134,8 @@ function Change({ finding, others: ways, letters }: FirstFinding & { letters: nu
             <ViewLink
               class="more-button"
               to={moment}
+              // Not to be taken for the page of that name.
+              label={`Timeline: ${heading}`}
               tip={`${momentHead(others.length + 1, isExposed(finding))}: ${formatDuration(longest.to - longest.from)}, ${longest.full}`}
             >
               Timeline <Icon name="right" />
