@@ -21,6 +21,7 @@ export interface Palette {
   line: string;
   accent: string;
   memory: string;
+  font: string;
   /** By kind of track, then number of the class. */
   classes: Partial<Record<TrackKind, Colour[]>>;
 }
@@ -62,6 +63,7 @@ export function paletteOf(overview: TimelineOverview, parts: ReadonlyMap<string,
     line: plain("--line"),
     accent: plain("--accent"),
     memory: plain("--timeline-memory"),
+    font: style.fontFamily,
     classes,
   };
 }
@@ -138,7 +140,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: St
   context.fillStyle = palette.background;
   context.fillRect(0, 0, width, height);
   context.imageSmoothingEnabled = false;
-  context.font = "11px system-ui, sans-serif";
+  context.font = `11px ${palette.font}`;
   context.textBaseline = "middle";
   const step = axisStep(view.to - view.from, width);
   const first = Math.ceil(view.from / step) * step;

@@ -84,7 +84,7 @@ export function Minimap({ overview, device, label, view, whole, isMarked, onView
           context.fillRect(x, 1, Math.max((items.duration[number] ?? 0) * scale, 1), BUSY_HEIGHT - 2);
         });
       }
-      context.font = "10px system-ui, sans-serif";
+      context.font = `10px ${palette.font}`;
       context.textBaseline = "bottom";
       let free = 0;
       for (const { iteration, start, stop } of ticks) {
