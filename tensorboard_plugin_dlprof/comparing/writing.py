@@ -121,8 +121,8 @@ def html(pairs: Pairs, top: int) -> str:
 
 
 _STYLE = (
-    "body{font:14px/1.5 -apple-system,'Segoe UI',Roboto,Ubuntu,Cantarell,'Noto Sans','Liberation Sans',Arial,sans-serif;"
-    "max-width:1100px;margin:24px auto;padding:0 16px;color:#202124;"
+    "body{font:14px/1.5 -apple-system,'Segoe UI',Roboto,Ubuntu,Cantarell,'Noto Sans','Liberation Sans',Arial,"
+    "sans-serif;max-width:1100px;margin:24px auto;padding:0 16px;color:#202124;"
     "background:#fff}h1{font-size:20px}h2{font-size:16px}table{border-collapse:collapse;width:100%}"
     "td,th{padding:4px 8px;border-bottom:1px solid #dadce0;text-align:right;white-space:nowrap}"
     "td:nth-child(n+5),th:nth-child(n+5){text-align:left;white-space:normal;overflow-wrap:anywhere}"

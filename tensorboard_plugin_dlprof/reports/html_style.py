@@ -68,7 +68,8 @@ _DARK = "--text: #f1f3f4; --faint: #bdc1c6; --line: #5f6368; --ground: #202124; 
 _RULES = """
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1200px; padding: 16px; color: var(--text); background: var(--ground);
-  font: 14px/1.5 -apple-system, "Segoe UI", Roboto, Ubuntu, Cantarell, "Noto Sans", "Liberation Sans", Arial, sans-serif; }
+  font: 14px/1.5 -apple-system, "Segoe UI", Roboto, Ubuntu, Cantarell, "Noto Sans", "Liberation Sans", Arial,
+  sans-serif; }
 h1 { font-size: 22px; margin: 8px 0 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
 .source { color: var(--faint); margin: 0 0 16px; overflow-wrap: anywhere; } .reports { margin: 24px 0 8px; }
 .contents { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: -8px 0 16px; } a { color: var(--link); }
