@@ -86,18 +86,22 @@ def open_job_database(path: Path) -> UntrustedConnection:
     con = open_untrusted(path, NotADatabase)
     try:
         with reading(con.shown_name, NotADatabase):
-            require_tables(con, {"job_info": ("key", "value")})
-            version = con.execute("SELECT value FROM job_info WHERE key = 'job_version'").fetchone()
-            if version is not None and version[0] != str(JOB_VERSION):
-                raise NotADatabase(
-                    f"{con.shown_name} was made by another version of this plugin; make it again with dlprof job."
-                )
+            _require_version(con)
             require_tables(con, layout_of("job"))
             seal(con)
     except BaseException:
         con.close()
         raise
     return con
+
+
+def _require_version(con: UntrustedConnection) -> None:
+    require_tables(con, {"job_info": ("key", "value")})
+    version = con.execute("SELECT value FROM job_info WHERE key = 'job_version'").fetchone()
+    if version is not None and version[0] != str(JOB_VERSION):
+        raise NotADatabase(
+            f"{con.shown_name} was made by another version of this plugin; make it again with dlprof job."
+        )
 
 
 @contextmanager
@@ -112,13 +116,13 @@ def opened_job(path: Path) -> Iterator[UntrustedConnection]:
 
 
 def read_job_members(path: Path) -> dict[str, int]:
-    """The ranks in the database of a job, by the path of their databases below its folder without the suffix; of a job
-    of any version.
+    """The ranks in the database of a job, by the path of their databases below its folder without the suffix.
 
     Raises:
         ProfileError: as for ``open_job_database``.
     """
     with closing(open_untrusted(path, NotADatabase)) as con, reading(con.shown_name, NotADatabase):
+        _require_version(con)
         require_tables(con, {"job_ranks": ("database", "rank")})
         seal(con)
         rows = con.execute("SELECT database, rank FROM job_ranks").fetchall()

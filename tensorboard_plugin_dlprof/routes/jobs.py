@@ -163,7 +163,7 @@ class Jobs:
 
 
 def _members(path: Path) -> dict[str, int]:
-    """The ranks in a database, none in one that is damaged."""
+    """The ranks in a database; none in one that is damaged or of another version: its ranks can be compared anew."""
     try:
         return read_job_members(path)
     except (ProfileError, OSError, ValueError, TypeError):

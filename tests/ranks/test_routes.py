@@ -109,22 +109,35 @@ def test_what_is_not_there(server: Server) -> None:
     assert server.get(f"/job_collective?profile={profile}&id=999999").status_code == 404
 
 
-def test_a_job_of_another_version_is_refused_and_made_anew(server: Server, logs: Path) -> None:
+def test_a_job_of_another_version_is_compared_anew(server: Server, logs: Path) -> None:
+    """By the page, as if nobody had compared it; the Python API refuses it, ``dlprof job`` replaces it."""
+    profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
+    (database,) = logs.rglob("*_job.sqlite")
+    with closing(sqlite3.connect(database)) as con, con:
+        con.execute("UPDATE job_info SET value = '4' WHERE key = 'job_version'")
+    answer = server.get(f"/job?profile={profile}").json
+    assert answer["job"] is None
+    assert (answer["offer"]["files"], answer["offer"]["is_quick"], answer["offer"]["is_possible"]) == (4, True, True)
+    assert server.get(f"/job_rank?profile={profile}").json == {"job": None}
+    with pytest.raises(ProfileError, match=r"run\.dlprof_job\.sqlite was made by another version"):
+        open_job(database)
+    (made,), _ = make_jobs(logs / "run")
+    assert made.is_new
+    assert server.get(f"/job?profile={profile}").json["job"]["rank"] == 3
+
+
+def test_a_damaged_job_is_refused(server: Server, logs: Path) -> None:
     """A sentence that names it and says what to do, and no page half empty; ``dlprof job`` replaces it."""
     profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
     (database,) = logs.rglob("*_job.sqlite")
-    for change, what in (
-        ("UPDATE job_info SET value = '4' WHERE key = 'job_version'", "was made by another version of this plugin"),
-        ("DROP TABLE job_pairs", "is damaged"),
-        ("UPDATE job_info SET value = '{}' WHERE key = 'answer'", "is damaged"),
-    ):
+    for change in ("DROP TABLE job_pairs", "UPDATE job_info SET value = '{}' WHERE key = 'answer'"):
         with closing(sqlite3.connect(database)) as con, con:
             con.execute(change)
         for route in ("job", "job_rank"):
             response = server.get(f"/{route}?profile={profile}")
             assert (response.status_code, response.json["error"]["code"]) == (422, "not_a_database"), change
             message = response.json["error"]["message"]
-            assert f"run.dlprof_job.sqlite {what}; make it again with dlprof job." in message
+            assert "run.dlprof_job.sqlite is damaged; make it again with dlprof job." in message
         with pytest.raises(ProfileError, match=database.name):
             open_job(database)
         (made,), _ = make_jobs(logs / "run")
