@@ -90,12 +90,14 @@ def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: 
     least = _LEAST_SHARE * whole
     if max(left, elsewhere, ran.graphs_ns, at_once) <= least:
         return ""
-    after_it = (
-        f", of which {short_duration(left)} run {'after it ends' if inside + after == whole else 'outside of it'}"
-    )
+    where = "after the iteration ends" if inside + after == whole else "outside of the iteration"
+    outside = f", of which {short_duration(left)} run {where}" if left > least else ""
     others = [
-        f"{what} run in it for {short_duration(ns)}"
-        for what, ns in (("kernels launched elsewhere", elsewhere), ("CUDA graphs recorded as a whole", ran.graphs_ns))
+        f"{what} for {short_duration(ns)}"
+        for what, ns in (
+            ("kernels launched elsewhere run in the iteration", elsewhere),
+            ("CUDA graphs recorded as a whole run", ran.graphs_ns),
+        )
         if ns > least
     ]
     if at_once > least:
@@ -104,9 +106,9 @@ def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: 
     beside = "; ".join(others)
     mean = f", {short_duration(ran.covered_ns // ran.gpus)} on average of {ran.gpus} GPUs" if ran.gpus > 1 else ""
     return (
-        f"The iteration's kernels take {short_duration(whole)}{after_it if left > least else ''}."
+        f"These kernels take {short_duration(whole)}{outside}."
         f"{f' {beside[0].upper()}{beside[1:]}.' if beside else ''}"
-        f" So kernels run for {short_duration(ran.covered_ns)} of the iteration{mean}."
+        f" So a kernel is running for {short_duration(ran.covered_ns)}{mean}."
     )
 
 

@@ -380,8 +380,7 @@ def iteration_gain(diagnosis: Diagnosis | None, busy: float | None) -> str:
         least = _at_least(diagnosis)
     if not 0 < (busy or 0) < _MOSTLY_BUSY:
         return ""
-    gain = "an iteration may gain less, or nothing, while the host launches no sooner"
-    return f" Kernels run for {least}{share(busy)} of the {whole}: {gain}."
+    return f" Kernels run for {least}{share(busy)} of the {whole}, which may gain less."
 
 
 def _at_least(diagnosis: Diagnosis) -> str:

@@ -52,20 +52,20 @@ def test_kernels_that_run_after_their_iteration_are_told(crossed: UntrustedConne
     notes = [_page(crossed, table, iteration)["note"] for iteration in (1, 2, 3)]
     assert notes == [
         "",
-        "The iteration's kernels take 600 µs, of which 150 µs run after it ends. So kernels run for 450 µs of the "
-        "iteration.",
-        "The iteration's kernels take 200 µs. Kernels launched elsewhere run in it for 150 µs; 100 µs are at the same "
-        "time as others and count once. So kernels run for 250 µs of the iteration.",
+        "These kernels take 600 µs, of which 150 µs run after the iteration ends. So a kernel is running for 450 "
+        "µs.",
+        "These kernels take 200 µs. Kernels launched elsewhere run in the iteration for 150 µs; 100 µs are at the same "
+        "time as others and count once. So a kernel is running for 250 µs.",
     ]
 
 
 RECORDED = {
     "torch/v100_megatron_tp2_rank0/*.json": " take 1.35 ms. 104 µs of this are at the same time as others and count "
-    "once. So kernels run for 1.25 ms",
-    "torch/h100_qwen_bf16/*.gz": " take 45.1 ms, of which 2.10 ms run after it ends. Kernels launched elsewhere run in "
-    "it for 35.7 µs. So kernels run for 43.1 ms",
-    "nsight/a100_cuda_graphs/*.sqlite": " take 78.3 µs. CUDA graphs recorded as a whole run in it for 7.81 s. So "
-    "kernels run for 7.81 s",
+    "once. So a kernel is running for 1.25 ms",
+    "torch/h100_qwen_bf16/*.gz": " take 45.1 ms, of which 2.10 ms run after the iteration ends. Kernels launched "
+    "elsewhere run in the iteration for 35.7 µs. So a kernel is running for 43.1 ms",
+    "nsight/a100_cuda_graphs/*.sqlite": " take 78.3 µs. CUDA graphs recorded as a whole run for 7.81 s. So a "
+    "kernel is running for 7.81 s",
     "nsight/h100_2gpu_torchrun_nccl/*.sqlite": "",
 }
 
@@ -82,7 +82,7 @@ def test_the_way_leads_to_the_gpu_time_of_the_summary(source: str, told: str, tm
         for request in (PageRequest(iteration=row["iteration"]), PageRequest(group="")):
             table = "kernels_of_group" if request.group == "" else "kernel_names_of_iteration"
             page = page_of(connection, table_of(connection, table), scope, request)
-            assert page["note"] == (told and f"The iteration's kernels{told} of the iteration.")
+            assert page["note"] == (told and f"These kernels{told}.")
             sums = short_duration(int(page["totals"]["gpu_time_ns"] or 0))
             assert told == "" or told.startswith(f" take {sums}")
             assert told == "" or told.endswith(f" for {short_duration(row['gpu_time_ns'])}")
@@ -121,7 +121,7 @@ def test_the_command_line_tells_it_below_the_rows(
 ) -> None:
     """The page shows it above them."""
     assert main(["table", str(tmp_path / "dldb.sqlite"), "kernels_of_iteration", "--iteration", "2"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("The iteration's kernels take 600 µs, of which 150 µs")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("These kernels take 600 µs, of which 150 µs")
 
 
 def test_work_that_was_launched_outside_is_told_where_the_wall_time_shows_it(

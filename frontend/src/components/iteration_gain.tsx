@@ -1,4 +1,4 @@
-/** Beside what kernels could gain: that an iteration may gain less, where kernels run for a part of the time only. */
+/** Beside what kernels could gain: that all of the time may gain less, where kernels run for a part of the time only. */
 import { useScope } from "../frame/scope";
 import type { Running } from "../model/parts";
 import { iterationGain } from "../model/iteration_gain";
@@ -11,11 +11,11 @@ export function IterationGain({ running = null }: { running?: Running | null }) 
   if (text === "") return null;
   return (
     <>
-      {text}{" "}
+      {text} See{" "}
       <ViewLink class="link-button" to={{ view: "recommendations" }}>
         Recommendations
-      </ViewLink>{" "}
-      tell what an iteration gains, as far as that is known.
+      </ViewLink>
+      .
     </>
   );
 }

@@ -6,6 +6,4 @@ const MOSTLY_BUSY = 0.85;
 
 /** Empty where kernels fill the time, or where it is not known for how much of it they run; `said` is the share and of what. */
 export const iterationGain = (busy: number | null, said = `${formatShare(busy)} of the wall clock time`): string =>
-  busy === null || busy <= 0 || busy >= MOSTLY_BUSY
-    ? ""
-    : `Kernels run for ${said}: an iteration may gain less, or nothing, while the host launches no sooner.`;
+  busy === null || busy <= 0 || busy >= MOSTLY_BUSY ? "" : `Kernels run for ${said}, which may gain less.`;

@@ -55,7 +55,7 @@ function nameOf(text: string, isSymbol: boolean): string {
 
 /** What stands before them. `exposed`: nothing hides what runs in them. */
 export const momentHead = (count: number, exposed: boolean): string =>
-  exposed ? "Longest exposed on the timeline" : count > 1 ? "Longest on the timeline" : "On the timeline";
+  exposed ? "Longest exposed" : count > 1 ? "Longest" : "On the timeline";
 
 /** The longest stretch in each of the places that evidence names, on each GPU, longest first. */
 export function momentsOf(evidence: readonly DiagnosedEvidence[]): Moment[] {

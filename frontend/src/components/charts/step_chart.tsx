@@ -38,6 +38,7 @@ export function StepChart({ iterations, to }: StepChartProps) {
   const marks = ticks(highest / unit.size, 4);
   const top = Math.max((marks.at(-1) ?? 1) * unit.size, 1);
   const layout = barLayout(iterations.length, plotWidth);
+  const barWidth = Math.max(Math.round(layout.width), 1);
   const step = labelStep(iterations.length, plotWidth / 44);
   const cutBars = iterations.map(({ wall_ns: value }, i) => ({ x: i * layout.pitch, value }));
   const labelled = apart(
@@ -67,21 +68,22 @@ export function StepChart({ iterations, to }: StepChartProps) {
             {unit.name}
           </text>
           {iterations.map((each, i) => {
-            const x = i * layout.pitch + layout.offset;
+            // On whole pixels: the edge of a part has steps where it lies between two.
+            const x = Math.round(i * layout.pitch + layout.offset);
             const cut = each.wall_ns > top;
             const tip = tipOf(each);
             return (
               <ViewLink key={each.number} to={to(each)} tip={tip} label={tip.replaceAll("\n", ", ")} class="step-bar">
                 <rect class="hit" x={i * layout.pitch} y={0} width={layout.pitch} height={plotHeight} />
-                <Stack iteration={each} x={x} width={layout.width} top={top} y={y} />
-                {cut && <Break x={x} width={layout.width} y={plotHeight * (1 - BROKEN_AT)} />}
+                <Stack iteration={each} x={x} width={barWidth} top={top} y={y} />
+                {cut && <Break x={x} width={barWidth} y={plotHeight * (1 - BROKEN_AT)} />}
                 {labelled.has(cutBars[i] ?? NO_BAR) && (
-                  <text class="axis-text" x={Math.max(x + layout.width / 2, FIRST)} y={-4} text-anchor="middle">
+                  <text class="axis-text" x={Math.max(x + barWidth / 2, FIRST)} y={-4} text-anchor="middle">
                     {formatDuration(each.wall_ns)}
                   </text>
                 )}
                 {i % step === 0 && (
-                  <text class="axis-text" x={x + layout.width / 2} y={plotHeight + 15} text-anchor="middle">
+                  <text class="axis-text" x={x + barWidth / 2} y={plotHeight + 15} text-anchor="middle">
                     {formatCount(each.number)}
                   </text>
                 )}

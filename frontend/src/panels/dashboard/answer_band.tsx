@@ -32,6 +32,8 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
   const phrases: readonly Phrase[] = [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)];
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
   const row = useOneStop<HTMLElement>();
+  // That nothing was recorded, the sentence says.
+  const tells = step?.segments.some(({ key }) => key !== "unrecorded") ?? false;
   return (
     <header class="headline" {...row}>
       <h2>
@@ -48,7 +50,8 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
         {diagnosis === null || step === null ? (
           `${modelLine(data)}${hasGpuWork(data) ? "" : "."}`
         ) : (
-          <CountedIterations data={data} diagnosis={diagnosis} step={step} />
+          // The sentence may tell of the longest already.
+          <CountedIterations {...{ data, diagnosis, step }} brief={diagnosis.headline.includes(" alone took ")} />
         )}{" "}
         {diagnosis?.findings.length === 0 && "No rule found time that could be gained. "}
         {!hasGpuWork(data) && data.memory !== null && (
@@ -58,12 +61,12 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
         )}
         {!hasGpuWork(data) && data.memory === null && (
           <span>
-            <Sentence text={whyNoKernels(data)} /> {barOfHost(data, step)}
+            <Sentence text={whyNoKernels(data)} /> {tells && barOfHost(data, step)}
           </span>
         )}
         <RankNote profile={data.profile} /> {serious > 0 && <Limits count={serious} />}
       </p>
-      {step !== null && step.segments.length > 0 && (
+      {step !== null && tells && (
         <>
           <StackedBar
             segments={step.segments}

@@ -69,18 +69,15 @@ export function PerformanceSummary({ data }: { data: DashboardResponse }) {
         {facts(data).map(({ term, about, value, note }) => (
           <div class="fact" key={term}>
             <dt>
-              {term.slice(0, term.lastIndexOf(" ") + 1)}
-              <span class="fact-end">
-                {term.slice(term.lastIndexOf(" ") + 1)} <Info term={term} text={about} />
-              </span>
+              {term} <Info term={term} text={about} />
             </dt>
             <dd>
-              {value}
               {note !== undefined && (
                 <small class="muted" data-tip={note.tip}>
                   {note.text}
                 </small>
               )}
+              {value}
             </dd>
           </div>
         ))}

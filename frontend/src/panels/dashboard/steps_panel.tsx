@@ -34,8 +34,6 @@ export function StepsPanel({ data, diagnosis, step, advised }: StepsPanelProps) 
   const marked = data.iterations.source.kind !== "whole_capture";
   const { total_iterations: total, profiled_iterations: profiled } = data.performance;
   const { rows, unit } = data.iterations;
-  // As on Iterations; the bar above is of what is from the first GPU work to the last, which the strip tells.
-  const recorded = marked ? null : data.performance.wall_clock_ns;
   const [only, ...others] = step?.iterations ?? [];
   return (
     <Panel
@@ -62,8 +60,9 @@ export function StepsPanel({ data, diagnosis, step, advised }: StepsPanelProps) 
       ) : others.length === 0 ? (
         <div class="only-step">
           <p class="muted">
-            {marked ? "One iteration" : "No iteration is marked: the whole recording counts as one,"} of{" "}
-            {formatDuration(recorded ?? only.wall_ns)}.{" "}
+            {marked
+              ? `One iteration of ${formatDuration(only.wall_ns)}. `
+              : "No iteration is marked: the whole recording counts as one. "}
             {!advised ? (
               data.iterations.source.kind === "profiler_step" ? (
                 // It is called already: the schedule stopped after one.
@@ -82,7 +81,7 @@ export function StepsPanel({ data, diagnosis, step, advised }: StepsPanelProps) 
               </ViewLink>
             )}
           </p>
-          <Strip iteration={String(only.number)} duration_ns={recorded} fill />
+          <Strip iteration={String(only.number)} fill />
         </div>
       ) : others.length < MOST_BARS ? (
         <StepChart

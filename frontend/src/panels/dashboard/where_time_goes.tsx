@@ -222,10 +222,9 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
               <th
                 scope="col"
                 class="right time gain"
-                data-tip="Kernel time less the time that it would take at the GPU's published rates, which no kernel quite reaches; for FP32 and TF32 matrix multiplications, at the 16-bit rates."
+                data-tip="Kernel time of an iteration less the time that it would take at the GPU's published rates, which no kernel quite reaches; for FP32 and TF32 matrix multiplications, at the 16-bit rates."
               >
-                Could Gain ({unit.name}){" "}
-                <small class="muted per-iteration">kernel time{iterations > 1 && " per iteration"}</small>
+                Could Gain ({unit.name}) <small class="muted per-iteration">kernel time</small>
               </th>
             )}
           </tr>
@@ -322,6 +321,6 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
 const NAMES_AT_FIRST = 400;
 const GAP = 10;
 /** Beside names that need no more there is room for longer bars. */
-const SHORT = 220;
+const SHORT = 250;
 
 const percentOrDash = (share: number | null): string => (share === null ? "–" : formatShare(share));

@@ -120,12 +120,7 @@ function OnlyIteration({
     <>
       <StackedBar segments={segments} whole_ns={whole} label="The only iteration" height={40} />
       <BarLegend segments={segments} whole_ns={whole} />
-      {drawn !== recorded && (
-        <p class="muted">
-          Shares of the {drawn} from the first to the last GPU work; those of the Iteration Summary are of the{" "}
-          {recorded} recorded.
-        </p>
-      )}
+      {drawn !== recorded && <p class="muted">Shares of the {drawn} from first to last GPU work.</p>}
     </>
   );
 }

@@ -13,7 +13,7 @@ export function KernelsByName({ iteration, where, empty, only }: KernelsByNamePr
       key={iteration}
       table={only ? "kernels_of_group" : "kernel_names_of_iteration"}
       name="nkernels"
-      title={`Kernels Launched in ${where} by Name`}
+      title={`Kernels Launched in ${where}`}
       noun="kernels"
       pageSize={10}
       // Of no group: those too that have no path, such as kernels whose launch was not recorded.

@@ -87,7 +87,7 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
             {(hasGpuWork(data) || hasOps(data)) && (
               <div class="panel iteration-strip">
                 <h2>
-                  {whole ? "Whole recording" : where}
+                  {!whole ? where : hasGpuWork(data) ? "First to last GPU work" : "Whole recording"}
                   {!whole && single !== undefined && (
                     <span class="muted">
                       {" "}
@@ -96,7 +96,7 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
                     </span>
                   )}
                 </h2>
-                <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
+                <IterationStrip iteration={iteration} />
               </div>
             )}
             {row?.profiled !== false && hasGpuWork(data) && (
@@ -111,8 +111,8 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
                 <span class="muted">
                   {unknownWork(data).graphs &&
                     (graphs > 0
-                      ? "Without those inside CUDA graphs that were recorded as a whole: shares are of the kernels listed. "
-                      : "Without those inside CUDA graphs that were recorded as a whole. ")}
+                      ? "Without those inside CUDA graphs: shares are of the kernels listed. "
+                      : "Without those inside CUDA graphs. ")}
                   {gpus > 1 && `Times are sums over ${formatCounted(gpus, "GPU")}. `}
                   {!whole && <Info term="The iteration of a kernel" text={LAUNCHED} />}
                 </span>
