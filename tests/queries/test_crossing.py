@@ -52,8 +52,7 @@ def test_kernels_that_run_after_their_iteration_are_told(crossed: UntrustedConne
     notes = [_page(crossed, table, iteration)["note"] for iteration in (1, 2, 3)]
     assert notes == [
         "",
-        "These kernels take 600 µs, of which 150 µs run after the iteration ends. So a kernel is running for 450 "
-        "µs.",
+        "These kernels take 600 µs, of which 150 µs run after the iteration ends. So a kernel is running for 450 µs.",
         "These kernels take 200 µs. Kernels launched elsewhere run in the iteration for 150 µs; 100 µs are at the same "
         "time as others and count once. So a kernel is running for 250 µs.",
     ]
