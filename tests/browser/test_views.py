@@ -138,9 +138,7 @@ def test_an_iteration_is_chosen_at_first(page: Page, tensorboard: TensorBoard) -
     """The one of median length: its kernels stand there at once, the URL as before."""
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(
-        page.get_by_role("grid", name=re.compile(r"^Kernels Launched in Iteration \d+$"))
-        .locator("tbody tr")
-        .first
+        page.get_by_role("grid", name=re.compile(r"^Kernels Launched in Iteration \d+$")).locator("tbody tr").first
     ).to_be_visible()
     expect(grid(page, "Iteration Summary").locator('tr[aria-selected="true"]')).to_have_count(1)
     expect(page).not_to_have_url(re.compile("iters.row"))
