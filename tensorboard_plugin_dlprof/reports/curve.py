@@ -11,6 +11,7 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.queries.memory import memory_curve
 from tensorboard_plugin_dlprof.queries.memory_answers import MemoryCurve
+from tensorboard_plugin_dlprof.reports import phases
 from tensorboard_plugin_dlprof.reports.charts import WIDTH
 from tensorboard_plugin_dlprof.reports.held import colour_of, rows_of
 from tensorboard_plugin_dlprof.reports.markup import duration, keys, section
@@ -63,7 +64,8 @@ def over_time(connection: sqlite3.Connection, device: str, each: dict[str, Any],
     of_driver = any(row["category"] == "taken from the driver" for row in each["at_peak"])
     title = "Memory taken from the driver" if of_driver else "Memory over time"
     notes = " ".join(filter(None, [note, *_notes(data, each, axis)]))
-    return section(f"{title}, GPU {device}", notes, picture + _at_peak(data, each))
+    above, legend = phases.strip(data["phases"], data["from"], data["to"], _LEFT)
+    return section(f"{title}, GPU {device}", notes, above + picture + legend + _at_peak(data, each))
 
 
 class _Axis:

@@ -158,7 +158,8 @@ def _tensor_cores(connection: sqlite3.Connection, scope: Scope, unit: str) -> It
         whole = kernels + (times["graph"]["time_ns"] or 0)
     if used is not None and whole > 0:
         value = at_least(share(used / whole), untold)
-        yield f"On {unit}s", value, f"{duration(used / iterations)} of {duration(whole / iterations)} in {what}."
+        of_it = duration(used / iterations) if used else "None"
+        yield f"On {unit}s", value, f"{of_it} of {duration(whole / iterations)} in {what}."
 
 
 def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:

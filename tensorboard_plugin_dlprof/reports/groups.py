@@ -161,16 +161,29 @@ _WORTH_MORE = 0.01
 """Less than this of a kernel time that is not rated changes nothing that a gain is read for."""
 
 _MOST_LETTERS = 58
-"""Of the name of a kernel: generated ones have hundreds, and differ within so many."""
+_TAIL = 14
+"""Of the name of a kernel: generated ones have hundreds. There are sizes and layouts at its end, which differ."""
+
+_TENSILE = re.compile(r"(Cijk(?:_[A-Z][a-z]+){2}_[A-Za-z0-9]+)_.*?(MT\d+x\d+x\d+)(?:_.*?(MI\d+x\d+x\d+))?")
+_XMMA = re.compile(r"(sm\d+_xmma_[a-z_]+)_((?:[a-z]+\d+){2})_\w*?tilesize(\d+x\d+x\d+)")
+"""Generated names, of which layout or types and tile tell kernels apart, as ``model/kernel_name.ts`` has them."""
+
+
+def _short(name: str) -> str:
+    """The name of a kernel as on the pages."""
+    if match := _TENSILE.match(name):
+        problem, tile, instruction = match.groups()
+        return f"{problem} ‹{' '.join(filter(None, [instruction, tile]))}›"
+    if match := _XMMA.match(name):
+        return "{} ‹{} {}›".format(*match.groups())
+    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - _TAIL]}…{name[-_TAIL:]}"
 
 
 def _name(row: Mapping[str, Any], is_kernel: bool) -> str:
     name = str(row["name"])
     if not is_kernel:
         return f"{_called(name)} <span class=faint>{escape(row['direction'] or '')}</span>"
-    if len(name) <= _MOST_LETTERS:
-        return escape(name)
-    return f'<span title="{escape(name)}">{escape(name[:_MOST_LETTERS])}…</span>'
+    return f'<code title="{escape(name)}">{escape(_short(name))}</code>'
 
 
 def _called(name: str) -> str:

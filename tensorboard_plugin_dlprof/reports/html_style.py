@@ -72,7 +72,7 @@ body { margin: 0 auto; max-width: 1200px; padding: 16px; color: var(--text); bac
   sans-serif; }
 h1 { font-size: 22px; margin: 8px 0 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
 .source { color: var(--faint); margin: 0 0 16px; overflow-wrap: anywhere; } .reports { margin: 24px 0 8px; }
-.contents { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: -8px 0 16px; } a { color: var(--link); }
+.contents { display: flex; flex-wrap: wrap; gap: 2px 16px; margin: -8px 0 16px; font-size: 13px; } a { color: var(--link); }
 section, .figures > div, details { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
   padding: 12px 16px; margin: 0 0 16px; }
 section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
@@ -96,6 +96,8 @@ svg .about { fill: none; stroke: #7d909d; stroke-width: 2px; vector-effect: non-
 .keys { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; padding: 0; list-style: none; }
 .keys b { font-weight: 600; } .answer strong { font-weight: 650; }
 svg.named text { font-size: 13px; }
+svg.phases { height: 14px; margin: 8px 0 0; } .phases rect { opacity: 0.45; }
+.phases text { font-size: 11px; fill: var(--text); } .phases + svg { margin-top: 0; }
 svg.curve { height: 228px; } .curve text { font-size: 11px; fill: var(--faint); } .curve .end { text-anchor: end; }
 .curve :is(line, .outline, .reserved) { fill: none; stroke: var(--line); vector-effect: non-scaling-stroke; }
 .curve .outline { stroke: var(--faint); stroke-width: 0.5; }

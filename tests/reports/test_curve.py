@@ -6,7 +6,7 @@ import pickle
 import re
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,8 @@ from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.memory import memory
+from tensorboard_plugin_dlprof.queries.memory_answers import MemoryPhase
+from tensorboard_plugin_dlprof.reports.phases import strip
 from tensorboard_plugin_dlprof.units import size
 from tests.reports.writing import page_of
 
@@ -89,10 +91,24 @@ def test_beside_times_the_sentence_of_memory_stands_above(tmp_path: Path) -> Non
     device = answer["devices"]["0"]
     assert f"<p>{answer['headline'].replace('`', '')} Dashed: reserved by the allocator.</p>" in section
     assert f"<p>At the peak: {size(device['peak_bytes'])} allocated.</p>" in section
-    legend = re.findall(r"<li><svg.*?</svg>(.*?) <b>(.*?), ", section)
+    legend = re.findall(r"<li><svg.*?</svg>([^<]*) <b>([^<]*?), ", section)
     assert legend == [(row["category"], size(row["bytes"])) for row in device["at_peak"]]
     numbers = [str(row["number"]) for row in device["iterations"]]
     assert re.findall(r'<text x="[^>]*>(\d+)</text>', section) == numbers
+
+
+def test_phases_of_a_step_stand_above_the_curve(tmp_path: Path) -> None:
+    """Named in the strip where each has room, else in a legend."""
+    section = section_of(
+        page_of(imported(next(samples.DATA.rglob("generated-resnet50-amp.pt.trace.json.gz")), tmp_path))
+    )
+    drawn, _, below = section.partition('class="phases"')[2].partition("</svg>")
+    assert set(re.findall(r"<title>(\w+)</title>", drawn)) == {"forward", "backward"}
+    assert "<text" not in drawn
+    assert re.findall(r"<li><svg.*?</svg>(\w+) <b></b>", below) == ["forward", "backward"]
+    parts = [{"phase": "forward", "from": 0, "to": 60}, {"phase": "backward", "from": 60, "to": 100}]
+    wide, legend = strip(cast("list[MemoryPhase]", parts), 0, 100, 8.0)
+    assert (re.findall(r"<text[^>]*>(\w+)<", wide), legend) == (["forward", "backward"], "")
 
 
 def test_a_profile_without_memory_has_no_curve(made: Path) -> None:

@@ -192,6 +192,7 @@ def test_where_a_graph_launch_holds_most_time_the_kernels_are_listed(tmp_path: P
         assert told == (share if share is None else pytest.approx(share, abs=0.001))
         text = page_of(database)
         assert f"<table class=groups><thead><tr><th scope=col>{head}</th>" in text
+        assert share is None or ">Cijk_Alik_Bljk_BBS ‹MI16x16x1 MT128x192x64›</code>" in text
         assert share is None or "×1<" not in text, "that each row is one op says nothing"
         assert ("By kernel, because a graph launch holds 84.9 % of the GPU time." in text) == (share is not None)
 
