@@ -72,7 +72,8 @@ body { margin: 0 auto; max-width: 1200px; padding: 16px; color: var(--text); bac
   sans-serif; }
 h1 { font-size: 22px; margin: 8px 0 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
 .source { color: var(--faint); margin: 0 0 16px; overflow-wrap: anywhere; } .reports { margin: 24px 0 8px; }
-.contents { display: flex; flex-wrap: wrap; gap: 2px 16px; margin: -8px 0 16px; font-size: 13px; } a { color: var(--link); }
+.contents { display: flex; flex-wrap: wrap; gap: 2px 16px; margin: -8px 0 16px; font-size: 13px; }
+a { color: var(--link); }
 section, .figures > div, details { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
   padding: 12px 16px; margin: 0 0 16px; }
 section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
