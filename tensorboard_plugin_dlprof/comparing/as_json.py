@@ -42,6 +42,7 @@ def head(comparison: Comparison) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "verdict": verdict.verdict,
         "sentence": verdict.sentence,
+        "word": verdict.word,
         "headline": verdict.headline,
         "details": verdict.details,
         "certainty": verdict.certainty,

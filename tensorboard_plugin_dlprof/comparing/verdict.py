@@ -24,6 +24,8 @@ from tensorboard_plugin_dlprof.units import significant, size, three_digits
 
 FASTER, SLOWER, NO_CLEAR_CHANGE, CANNOT_TELL = "faster", "slower", "no_clear_change", "cannot_tell"
 
+_UNTOLD, _OTHER_WORK, _UNCLEAR = "Cannot tell", "Other work", "No clear change"
+
 _LITTLE, _MOSTLY = 0.1, 0.5
 
 _COMPUTING = BUSY_PARTS - {"communication"}
@@ -46,8 +48,10 @@ class Verdict(msgspec.Struct):
 
     verdict: str
     """``faster``, ``slower``, ``no_clear_change`` or ``cannot_tell``."""
-    headline: str
-    """The first sentences: the verdict, the times, and the main reason."""
+    word: str
+    """What a reader is told of it first."""
+    reason: str
+    """The times, and the main reason."""
     details: str
     """Kernel time, Tensor Cores, utilisation and memory before and after; before them, where nothing is sure, medians
     that say something else than the headline."""
@@ -56,6 +60,11 @@ class Verdict(msgspec.Struct):
     headline."""
     of_medians: bool = False
     """Whether the times in the headline are medians, else means."""
+
+    @property
+    def headline(self) -> str:
+        """The first sentences: the verdict, the times, and the main reason."""
+        return self.reason if self.verdict in (FASTER, SLOWER) else f"{self.word}: {self.reason}"
 
     @property
     def more(self) -> str:
@@ -71,23 +80,25 @@ class Verdict(msgspec.Struct):
 def verdict_of(comparison: Comparison) -> Verdict:
     """The verdict of a comparison."""
     if comparison.is_same:
-        return Verdict(NO_CLEAR_CHANGE, "No change: A and B are the same recording.", "")
+        return Verdict(NO_CLEAR_CHANGE, "No change", "A and B are the same recording.", "")
     estimate, details = comparison.main.estimate, _details(comparison)
     for sentence in different_programs(comparison.a, comparison.b, comparison.rows):
-        return Verdict(CANNOT_TELL, f"Cannot tell: {sentence[:1].lower()}{sentence[1:]}", details)
+        return Verdict(CANNOT_TELL, _UNTOLD, f"{sentence[:1].lower()}{sentence[1:]}", details)
     if comparison.per == "capture" or estimate is None or estimate.low is None or estimate.high is None:
         # Where there is no interval, the headline tells of means alone.
         details = f"{_other_changes(comparison, estimate)} {details}".strip()
         certainty = _by_call(comparison) if comparison.per == "capture" else _few(comparison)
-        return Verdict(CANNOT_TELL, _undecided(comparison), details, certainty)
+        if comparison.other_work and comparison.per != "capture":
+            text = _with_other_work(comparison, comparison.other_work, None)
+            return Verdict(CANNOT_TELL, _OTHER_WORK, text, details, certainty)
+        return Verdict(CANNOT_TELL, _UNTOLD, _undecided(comparison), details, certainty)
     shifted = _are_means_shifted(comparison, estimate)
     if comparison.other_work:
         text = _with_other_work(comparison, comparison.other_work, estimate)
-        return Verdict(CANNOT_TELL, text, details, comparison.other_work.covered, shifted)
+        return Verdict(CANNOT_TELL, _OTHER_WORK, text, details, comparison.other_work.covered, shifted)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):
-        return Verdict(
-            NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details, _means(comparison, estimate), shifted
-        )
+        text = _unchanged(comparison, estimate)
+        return Verdict(NO_CLEAR_CHANGE, _UNCLEAR, text, details, _means(comparison, estimate), shifted)
     word = SLOWER if estimate.ratio > 1 else FASTER
     where = ", on another device" if is_other_device(comparison.a, comparison.b) else ""
     reason = main_change(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
@@ -95,7 +106,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
     text = f"{_what(comparison)} {_time_in_words(estimate.ratio)}{where}{_inputs(comparison)}: "
     text += f"{_times(comparison, estimate)}.{reason}{kernels and f' But {kernels}.'}"
     certainty = f"{_sure(comparison, estimate)} {_means(comparison, estimate)}".strip()
-    return Verdict(word, text, details, certainty, shifted)
+    return Verdict(word, word.capitalize(), text, details, certainty, shifted)
 
 
 def _what(comparison: Comparison) -> str:
@@ -170,8 +181,6 @@ def _bounds(estimate: Estimate) -> str:
 
 
 def _undecided(comparison: Comparison) -> str:
-    if comparison.other_work and comparison.per != "capture":
-        return _with_other_work(comparison, comparison.other_work, None)
     change = comparison.change_ns
     if comparison.per == "iteration":
         longer = f"{duration(abs(change))} {'longer' if change > 0 else 'shorter'}"
@@ -184,18 +193,18 @@ def _undecided(comparison: Comparison) -> str:
             else "iterations of B take the same time"
         )
         kernels = _kernels_the_other_way(comparison)
-        return f"Cannot tell: {same}.{kernels and f' But {kernels}.'}"
+        return f"{same}.{kernels and f' But {kernels}.'}"
     if not comparison.tells_times:
-        return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
+        return f"neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
-        return f"Cannot tell: {_recorded(comparison)}."
+        return f"{_recorded(comparison)}."
     same = (
         f"kernels of B take {duration(abs(change))} {'more' if change > 0 else 'less'} "
         f"({_times_of_means(comparison)}){main_change(comparison, inside=True)}"
         if change
         else "kernels of B take the same time"
     )
-    return f"Cannot tell: {same}."
+    return f"{same}."
 
 
 def _few(comparison: Comparison) -> str:
@@ -226,7 +235,7 @@ def _with_other_work(comparison: Comparison, work: OtherWork, estimate: Estimate
     )
     much = f"{three_digits(ratio)} times as much time" if ratio >= _TIMES else _time_in_words(ratio)
     what = _what(comparison).replace("An it", "an it").replace("Kernels", "kernels")
-    text = f"Other work: {what} {much} for {work.inputs} ({times}){main_change(comparison, inside=True)}"
+    text = f"{what} {much} for {work.inputs} ({times}){main_change(comparison, inside=True)}"
     return f"{text}{work.each and f': {work.each}'}.{done}"
 
 
@@ -342,7 +351,8 @@ def _speed_change(comparison: Comparison) -> float | None:
 def _unchanged(comparison: Comparison, estimate: Estimate) -> str:
     what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
     times = f"{what} {_times(comparison, estimate, 'against')}"
-    text = f"No clear change{_inputs(comparison)}: {times} ({_bounds(estimate)})."
+    inputs = _inputs(comparison)
+    text = f"{inputs and f'{inputs.lstrip()}, '}{times} ({_bounds(estimate)})."
     changes = changes_by_kind(comparison)
     floor = comparison.floor_of(comparison.main.name) * max(comparison.a_ns, 1)
     less = min(changes, key=lambda change: change[1], default=None)

@@ -264,7 +264,8 @@ export interface ComparedOp {
 }
 
 /**
- * What changed from a baseline A to a candidate B. `certainty`: how sure the headline is, or why it is not, or of how
+ * What changed from a baseline A to a candidate B. `word`: the verdict for a reader, such as `Other work`; the
+ * headline of one that is not sure begins with it. `certainty`: how sure the headline is, or why it is not, or of how
  * much of the kernel time it is; may be empty. `of_medians`: whether the times in the headline are medians, else
  * means. `same_program`: false where the two have few or no ops in common, so that changes tell little.
  * `inputs_differ`: most of the matched time is in ops with other shapes, so a change is one of work and speed, neither
@@ -275,6 +276,7 @@ export interface Comparison {
   schema_version: number;
   verdict: "faster" | "slower" | "no_clear_change" | "cannot_tell";
   sentence: string;
+  word: string;
   headline: string;
   details: string;
   certainty: string;

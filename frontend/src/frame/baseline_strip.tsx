@@ -7,6 +7,7 @@ import { Icon } from "../components/icon";
 import { ViewLink } from "../components/view_link";
 import { formatShare } from "../format/share";
 import {
+  behindWord,
   changeOfMeasure,
   colourOfChange,
   isInTotal,
@@ -14,7 +15,6 @@ import {
   measureKinds,
   NO_CHANGE,
   SUMMED,
-  wordOf,
   type MeasureKind,
 } from "../model/measures";
 import { ProfilesContext } from "./profiles";
@@ -26,7 +26,7 @@ export function BaselineStrip() {
   const { base, view } = useUrl();
   const run = useContext(ProfilesContext).profiles.find(({ id }) => id === base)?.run ?? "";
   if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
-  const { word, rest } = wordOf(data.headline);
+  const { verdict, word } = data;
   return (
     <section class={`baseline-strip ${isNeutral(data) ? "neutral" : ""}`} aria-label="Against the baseline">
       <span class="clip">
@@ -42,9 +42,9 @@ export function BaselineStrip() {
             .map((kind) => (
               <Fragment key={kind.key}>
                 {/* It is said of times, not of memory. */}
-                {kind.key === "iteration_time" && word !== undefined && (
-                  <strong data-tip={[rest, data.certainty].filter(Boolean).join(" ")}>
-                    {data.verdict === "cannot_tell" ? "Cannot tell what changed" : word}:
+                {kind.key === "iteration_time" && verdict !== "faster" && verdict !== "slower" && (
+                  <strong data-tip={[behindWord(data), data.certainty].filter(Boolean).join(" ")}>
+                    {word === "Cannot tell" ? "Cannot tell what changed" : word}:
                   </strong>
                 )}
                 <Numbers

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { boundsOf, changeOfMeasure, colourOfChange, isNeutral, measureKinds, wordOf } from "./measures";
+import { behindWord, boundsOf, changeOfMeasure, colourOfChange, isNeutral, measureKinds } from "./measures";
 
 const kindOf = (key: string) => {
   const kind = measureKinds("Matrix Core").find((each) => each.key === key);
@@ -64,10 +64,9 @@ test("colours no change that may be none", () => {
   expect(colourOfChange(change, [0.9, 1.4])).toBe("muted");
 });
 
-test("a headline that nothing is to be relied on says so in its first word", () => {
-  expect(wordOf("Cannot tell: kernels of B take 1.00 ms more.")).toEqual({
-    word: "Cannot tell",
-    rest: "kernels of B take 1.00 ms more.",
-  });
-  expect(wordOf("An iteration of B takes 72.1 % less time: 19.8 ms.").word).toBeUndefined();
+test("the word of a headline stands before it alone", () => {
+  const unsure = { word: "Cannot tell", headline: "Cannot tell: kernels of B take 1.00 ms more." };
+  expect(behindWord(unsure)).toBe("kernels of B take 1.00 ms more.");
+  const sure = { word: "Faster", headline: "An iteration of B takes 72.1 % less time: 19.8 ms." };
+  expect(behindWord(sure)).toBe(sure.headline);
 });

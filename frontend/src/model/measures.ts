@@ -95,13 +95,9 @@ export const isNeutral = ({
 /** What recordings of other amounts of work have less of is no better. */
 const OF_ALL: ReadonlySet<string> = new Set(["kernel_time", "kernels", "idle_time"]);
 
-const WORD = /^(Cannot tell|Other work|No clear change|No change): (.*)$/s;
-
-/** The word that a headline begins with, which says that no change is to be relied on, and the rest; no word where one is. */
-export function wordOf(headline: string): { word: string | undefined; rest: string } {
-  const [, word, rest = headline] = WORD.exec(headline) ?? [];
-  return { word, rest };
-}
+/** The headline behind its word, which it begins with where no change is to be relied on. */
+export const behindWord = ({ word, headline }: Pick<CompareResponse, "word" | "headline">): string =>
+  headline.startsWith(`${word}: `) ? headline.slice(word.length + 2) : headline;
 
 /** Whether a measure is the sum over recordings that may have done other amounts of work. */
 export const isInTotal = ({ key }: MeasureKind, per: CompareResponse["per"]): boolean =>

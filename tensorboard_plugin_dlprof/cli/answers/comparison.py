@@ -168,6 +168,7 @@ class HeldByOpChange(Struct):
 class Comparison(Struct):
     """What changed from a baseline A to a candidate B.
 
+    ``word``: the verdict for a reader, such as ``Other work``; the headline of one that is not sure begins with it.
     ``certainty``: how sure the headline is, or why it is not, or of how much of the kernel time it is; may be empty.
     ``of_medians``: whether the times in the headline are medians, else means. ``same_program``: false where the two
     have few or no ops in common, so that changes tell little. ``inputs_differ``: most of the matched time is in ops
@@ -178,6 +179,7 @@ class Comparison(Struct):
     schema_version: int
     verdict: Literal["faster", "slower", "no_clear_change", "cannot_tell"]
     sentence: str
+    word: str
     headline: str
     details: str
     certainty: str

@@ -11,19 +11,12 @@ import { ViewLink } from "../../components/view_link";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
 import { withNames } from "../../model/comparison";
-import { wordOf } from "../../model/measures";
+import { behindWord } from "../../model/measures";
 import { withoutStart } from "../../model/short_place";
 import type { Changes } from "../../model/url_state";
 import { runOf as runOfProfile } from "../../model/run_name";
 import { BaselineIterations } from "./baseline_iterations";
 import { showTable } from "./show_table";
-
-const WORDS = {
-  faster: "Faster",
-  slower: "Slower",
-  no_clear_change: "No clear change",
-  cannot_tell: "Cannot tell",
-} as const;
 
 interface HeadProps {
   comparison: CompareResponse;
@@ -35,7 +28,7 @@ interface HeadProps {
 
 export function Head({ comparison: comparison, baseline, swap, withNotes }: HeadProps) {
   const { a, b } = comparison;
-  const { word, headline } = atWord(comparison);
+  const headline = capitalized(behindWord(comparison));
   const { profile } = useScope();
   const { profiles } = useContext(ProfilesContext);
   // Files of two runs often have the same name.
@@ -51,7 +44,7 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
     <>
       <header class="headline">
         <h2>
-          <span class={`compare-word word-${comparison.verdict}`}>{word}</span>{" "}
+          <span class={`compare-word word-${comparison.verdict}`}>{comparison.word}</span>{" "}
           <LinkedHeadline text={withNames(headline, nameA, nameB)} named={comparison.named} />
         </h2>
         {comparison.certainty !== "" && (
@@ -134,12 +127,6 @@ const showing = ({ column, value }: NonNullable<CompareResponse["named"]>): Chan
   [`cgroups.where.${column}`]: `=${value}`,
 });
 
-/** The word of the verdict, and what it is of. */
-function atWord({ headline, verdict }: CompareResponse): { word: string; headline: string } {
-  const { word, rest } = wordOf(headline);
-  return { word: word ?? WORDS[verdict], headline: capitalized(rest) };
-}
-
 interface SideProps {
   letter: string;
   side: CompareSide;
@@ -152,9 +139,11 @@ interface SideProps {
   children: ComponentChildren;
 }
 
+/** Named like those of A that can be chosen. */
 function iterationsOf({ first_iteration: first, last_iteration: last, marked, iterations }: CompareSide): string {
-  const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
-  return marked ? `${formatCounted(iterations, "iteration")}${range}` : "no iterations marked";
+  if (!marked) return "whole recording";
+  if (first === null || last === null) return formatCounted(iterations, "iteration");
+  return first === last ? `iteration ${first}` : `iterations ${first} to ${last}`;
 }
 
 function Side({ letter, side, run, names: [name, more], rank, children }: SideProps) {
