@@ -19,7 +19,10 @@ Value = str | int | float | None
 
 _Described = tuple[str, str, ColumnType, str]
 
-_OF_OPS_AND_PARTS = "by unit of comparison: kernel time of ops, without their copies; wall time of the other parts."
+_OF_OPS_AND_PARTS = (
+    "by unit of comparison: kernel time of ops, without their copies; wall time of the other parts. The last row, overlap "
+    "and boundaries, is the time while kernels run less the times of kernels."
+)
 _A: _Described = ("a_ns", "A", "duration_ns", f"Time of the baseline, {_OF_OPS_AND_PARTS}")
 _B: _Described = ("b_ns", "B", "duration_ns", f"Time of the candidate, {_OF_OPS_AND_PARTS}")
 _KERNELS_OF_A: _Described = (
@@ -76,7 +79,7 @@ def _table(name: str, key: str, *columns: Column) -> Table:
 
 _TOLD: _Described = (
     "told",
-    "More than Noise",
+    "Certain",
     "text",
     "Whether the change is more than noise: yes, no, or not tested.",
 )
@@ -114,7 +117,7 @@ _OF_KERNELS = (
 COMPARE = _table(
     "compare",
     "row",
-    _column(("name", "What", "path", "Path of the op, or a part of the time without kernels."), searchable=True),
+    _column(("name", "What", "path", "Path of the op, or a part of the time without kernels. Ops without kernels on both sides are not listed."), searchable=True),
     _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty.")),
     _column(_CHANGE),
     _column(_PERCENT),
@@ -142,7 +145,7 @@ GROUPS = _table(
             "What",
             "path",
             "Path of the ops, with * for numbers that only count repetitions, and without indices; "
-            "or a part of the time without kernels.",
+            "or a part of the time without kernels. Ops without kernels on both sides are not listed.",
         ),
         searchable=True,
     ),
@@ -151,7 +154,7 @@ GROUPS = _table(
     _column(
         (
             "of_change_fraction",
-            "Of the Change",
+            "Of Change",
             "fraction",
             "Change over the whole change; below 0 for what goes the other way. "
             "Empty where changes largely cancel out.",

@@ -1,7 +1,7 @@
 /** From A's time to B's: the steps of a waterfall, in numbers that add up as they are shown. */
 import type { CompareResponse } from "../api/types";
 import { columnUnit, withDecimals, type TimeUnit } from "../format/time";
-import { directionOf, signedDuration, type Direction } from "./change";
+import { directionOf, type Direction } from "./change";
 import { axisFor } from "./comparison";
 
 export interface Step {
@@ -51,16 +51,13 @@ interface Waterfall {
   steps: Step[];
   /** A time as it is shown beside them. */
   inScale: (ns: number) => string;
-  /** Why the time while kernels run changes by another amount than kernel time, where no step tells it; else empty. */
-  note: string;
 }
 
 /** From A to B: the parts of the time, or where it is not divided the types of ops with the largest changes. */
 export function waterfall(result: CompareResponse): Waterfall {
   const { a, b, parts } = result;
   const least = Math.max(a.value_ns, b.value_ns) * LEAST_SHARE;
-  const { changes: shown, note } =
-    parts.length > 0 ? byPart(result, least) : { changes: namedTypes(result, FEWEST_STEPS, "", least), note: "" };
+  const shown = parts.length > 0 ? byPart(result, least) : namedTypes(result, FEWEST_STEPS, "", least);
   const scale = scaleOf(shown, a.value_ns, b.value_ns);
   const [first, last] = [a.value_ns, b.value_ns].map((ns) => Math.round(ns / scale.quantum)) as [number, number];
   const steps: Step[] = [total("A", a.value_ns, first, scale)];
@@ -86,7 +83,6 @@ export function waterfall(result: CompareResponse): Waterfall {
   return {
     steps: [...steps, total("B", b.value_ns, last, scale)],
     inScale: (ns) => inScale(ns / scale.quantum, scale),
-    note,
   };
 }
 
@@ -136,7 +132,7 @@ const inScale = (quanta: number, { quantum, unit, decimals }: Scale): string =>
 const signed = (quanta: number, scale: Scale): string => `${quanta > 0 ? "+" : ""}${inScale(quanta, scale)}`;
 
 /** The parts of the time, of which those while kernels compute are one step, divided by what explains it most. */
-function byPart(result: CompareResponse, least: number): { changes: NamedChange[]; note: string } {
+function byPart(result: CompareResponse, least: number): NamedChange[] {
   const { parts, measures, communication_ns: communication } = result;
   const communicates = parts.some(({ part, a_ns: a, b_ns: b }) => part === COMMUNICATION && (a > 0 || b > 0));
   const { a: before = null, b: after = null } = measures.kernel_time ?? {};
@@ -146,7 +142,7 @@ function byPart(result: CompareResponse, least: number): { changes: NamedChange[
     return { label, part: null, change, of: withOverlap("its kernels", communication, change, least) };
   });
   const units = changes.filter(({ part }) => part !== null && OF_KERNELS.test(part));
-  if (units.length === 0) return { changes: withRest(changes, least), note: "" };
+  if (units.length === 0) return withRest(changes, least);
   const change = sumOf(units);
   const computing = kernelTime === null ? change : kernelTime - (communicates ? communication : 0);
   const moved = units.filter((one) => one.change !== 0);
@@ -160,14 +156,7 @@ function byPart(result: CompareResponse, least: number): { changes: NamedChange[
     change,
     of: byUnit ? moved : types.length > 0 ? types : withOverlap("kernel time, summed", computing, change, least),
   };
-  const rest = change - computing;
-  return {
-    changes: withRest([kernels, ...changes.filter((one) => !units.includes(one))], least),
-    note:
-      byUnit && Math.abs(rest) >= least
-        ? `Kernel time, summed, changes by ${signedDuration(computing) || "0"}: the other ${signedDuration(rest)} is of kernels that run at once, or end in another iteration.`
-        : "",
-  };
+  return withRest([kernels, ...changes.filter((one) => !units.includes(one))], least);
 }
 
 const sumOf = (changes: readonly NamedChange[]): number => changes.reduce((sum, { change }) => sum + change, 0);

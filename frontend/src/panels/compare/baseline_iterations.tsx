@@ -14,15 +14,17 @@ import { aggregationLabel, iterationsBy } from "../../model/aggregation";
 const OTHER = "other";
 const WHOLE = "Whole recording";
 
-/** The range and how it was found; the one iteration of a capture without marks has no number. */
-const nameOf = (each: Aggregation): string =>
-  each.label === WHOLE
-    ? "whole recording, no iterations marked"
-    : [rangeOf(each), iterationsBy(each)].filter(Boolean).join(" · ");
+/** The range; how it was found, too, where that alone tells it from another. */
+function nameOf(each: Aggregation, all: readonly Aggregation[]): string {
+  const range = rangeOf(each);
+  const isOnly = all.every((other) => other === each || rangeOf(other) !== range);
+  return [range, !isOnly && iterationsBy(each)].filter(Boolean).join(" · ");
+}
 
+/** The one iteration of a recording without marks has no number. */
 const rangeOf = (each: Aggregation): string =>
-  each.iter_start === null
-    ? aggregationLabel(each)
+  each.iter_start === null || each.label === WHOLE
+    ? aggregationLabel(each).toLowerCase()
     : `iteration${each.iter_start === each.iter_stop ? "" : "s"} ${aggregationLabel(each).replace("..", "to")}`;
 
 const choose = (aggregation: number): void =>
@@ -59,7 +61,7 @@ export function BaselineIterations({ base, shown, children }: BaselineIterations
       >
         {aggregations.map((each) => (
           <option key={each.id} value={String(each.id)}>
-            {nameOf(each)}
+            {nameOf(each, aggregations)}
           </option>
         ))}
         {reaggregates && <option value={OTHER}>others…</option>}

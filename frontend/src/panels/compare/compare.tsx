@@ -11,7 +11,7 @@ import { OneStop } from "../../components/one_stop";
 import { DataTable } from "../../components/table/data_table";
 import { Size } from "../../components/value";
 import { sizeUnit } from "../../format/bytes";
-import { capitalized, exactNumber, formatCount, formatCounted } from "../../format/number";
+import { capitalized, exactNumber, formatCount } from "../../format/number";
 import { inUnit, type Unit } from "../../format/unit";
 import { ImportPage } from "../../frame/import_page";
 import { ProfilesContext, useUnready } from "../../frame/profiles";
@@ -162,7 +162,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
             <div class="compare-pair narrow">
               <Panel
                 title={`From A to B, ${of}`}
-                about={`Each bar begins where the one before ended${neutral ? "" : ": blue is less time, orange more; grey ones are parts of the bar above them"}. A click on a name narrows the table below.`}
+                about={`Each bar begins where the one before ended${neutral ? "" : ": blue is less time, orange more; grey ones are parts of the bar above them"}. Kernels that run at once are one time here, and in full in their sum. A click on a name narrows the table below.`}
               >
                 <Waterfall comparison={comparison} />
               </Panel>
@@ -204,7 +204,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
             />
           )}
           {(tab === "groups" || tab === "ops") && (
-            <Notes comparison={comparison} of={tab === "ops" ? "rows" : "groups"} />
+            <Noise comparison={comparison} of={tab === "ops" ? "rows" : "groups"} />
           )}
           {tab === "groups" && (
             <InSight of={url["cgroups.row"] ?? ""}>
@@ -249,8 +249,7 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
   ] as const;
   const told = [...rows, ...sums.map(([, measure]) => ({ a_bytes: measure?.a ?? 0, b_bytes: measure?.b ?? 0 }))];
   const unit = sizeUnit(...told.flatMap(({ a_bytes: a, b_bytes: b }) => [a, b]));
-  const unitOfChange = sizeUnit(...told.map(({ a_bytes: a, b_bytes: b }) => b - a));
-  const common = { whole, unit, unitOfChange };
+  const common = { whole, unit };
   return (
     <Panel
       title="Memory at the Peak"
@@ -275,7 +274,7 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
               <th>{by === "op" ? "Op or line" : "Category"}</th>
               <th class="right">A ({unit.name})</th>
               <th class="right">B ({unit.name})</th>
-              <th class="right">Change ({unitOfChange.name})</th>
+              <th class="right">Change ({unit.name})</th>
             </tr>
           </thead>
           <tbody>
@@ -304,15 +303,13 @@ interface MemoryRowProps {
   most: number;
   /** The larger of both peaks. */
   whole: number;
-  /** Of both sides, and of what changes. */
   unit: Unit;
-  unitOfChange: Unit;
 }
 
 /** Of the peak: less than that is how an allocator rounds, and neither better nor worse. */
 const LEAST_SEEN = 1e-3;
 
-function MemoryRow({ name, a, b, most, whole, unit, unitOfChange }: MemoryRowProps) {
+function MemoryRow({ name, a, b, most, whole, unit }: MemoryRowProps) {
   const change = b - a;
   const isSeen = Math.abs(change) >= LEAST_SEEN * whole;
   return (
@@ -328,7 +325,7 @@ function MemoryRow({ name, a, b, most, whole, unit, unitOfChange }: MemoryRowPro
         data-tip={`${exactNumber(change)} bytes`}
       >
         {isSeen && `${arrowOf(change)} `}
-        {signedAmount(change, inUnit(change, unitOfChange))}
+        {signedAmount(change, inUnit(change, unit))}
       </td>
     </tr>
   );
@@ -364,49 +361,33 @@ function Group({ baseline, group, noun }: { baseline: Baseline; group: string; n
   );
 }
 
-interface NotesProps {
+interface NoiseProps {
   comparison: CompareResponse;
   /** What the table above lists. */
   of: "groups" | "rows";
 }
 
-/** What the times of the table are, what it leaves out, and how many changes are more than noise. */
-function Notes({ comparison, of }: NotesProps) {
-  const { ops_without_gpu_time: without, order } = comparison;
-  const overlap = order.kind.includes("overlap")
-    ? "Overlap and boundaries, the last row, is no cause: it is the time while kernels run less the times of kernels."
-    : "";
-  const hidden =
-    without === 0
-      ? ""
-      : `${formatCounted(without, "op")} without kernels on either side ${without === 1 ? "is" : "are"} not listed, nor counted among ops and calls.`;
-  return (
-    <p class="muted compare-about">
-      {[
-        noiseIn(comparison, of),
-        comparesKernels(comparison) ? "" : "Times of ops are those of their kernels, without copies and memsets.",
-        overlap,
-        hidden,
-      ]
-        .filter(Boolean)
-        .join(" ")}
-    </p>
-  );
-}
-
 /** How many rows or groups changed, and how many chance alone would mark; nothing where the headline says why it is not told. */
-function noiseIn(comparison: CompareResponse, of: "groups" | "rows"): string {
+function Noise({ comparison, of }: NoiseProps) {
   const { verdict } = comparison;
   const [tested, changed] =
     of === "rows"
       ? [comparison.tested_rows, comparison.changed_rows]
       : [comparison.tested_groups, comparison.changed_groups];
   if (tested === 0)
-    return verdict === "cannot_tell"
-      ? ""
-      : `${of === "rows" ? "No row" : "No group"} could be tested for noise: that takes four iterations of each side that call the ops.`;
+    return verdict === "cannot_tell" ? null : (
+      <p class="muted">
+        {of === "rows" ? "No row" : "No group"} could be tested for noise: that takes four iterations of each side that
+        call the ops.
+      </p>
+    );
   const chance = Math.round(tested / 20);
-  return `${formatCount(changed)} of ${formatCount(tested)} tested ${of} changed by more than noise.${changed < chance ? ` About ${formatCount(chance)} would be marked by chance alone.` : ""}`;
+  return (
+    <p class="muted">
+      {formatCount(changed)} of {formatCount(tested)} tested {of} changed by more than noise.
+      {changed < chance && ` About ${formatCount(chance)} would be marked by chance alone.`}
+    </p>
+  );
 }
 
 /** B becomes the baseline of A. */

@@ -1,11 +1,10 @@
 /** The iterations of both sides as dots with their medians, so that two modes or a drift are seen. */
-import type { CompareMeasure, CompareResponse, CompareSamples } from "../../api/types";
+import type { CompareResponse, CompareSamples } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { axisUnit, formatDuration } from "../../format/time";
 import { tickLabel, ticksBetween } from "../../model/chart";
 import { axisFor, median } from "../../model/comparison";
-import { signedShare } from "../../model/change";
 import { AxisNote, heightOf } from "./waterfall";
 
 /** At least, px. */
@@ -19,7 +18,6 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
   const wall = comparison.per === "iteration";
   // What recordings of other amounts of work took cannot be set side by side.
   if (comparison.per === "capture") return null;
-  const measure = comparison.measures[wall ? "iteration_time" : "kernel_time"];
   const values = (side: CompareSamples): number[] =>
     (wall ? side.iteration_ns : side.kernel_ns).filter((ns): ns is number => ns !== null);
   const sides = [values(comparison.iterations.a), values(comparison.iterations.b)] as const;
@@ -27,24 +25,15 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
   return (
     <Panel
       title={wall ? "Iterations of A and B" : "Kernel Time of A and B"}
-      about="Each dot is an iteration, the line the median. The estimate is the median ratio of all pairs of an iteration of B and one of A, or of recordings where there are several; its interval is by the test of Mann and Whitney, which assumes nothing about how times are distributed."
+      about="Each dot is an iteration, the line the median. The interval of the headline is that of the median ratio of all pairs of one of B and one of A, by the test of Mann and Whitney, which assumes nothing about how times are distributed."
     >
       <Dots
         height={Math.max(heightOf(comparison) - NAMES, LOWEST)}
         sides={sides}
         names={[comparison.iterations.a.iteration, comparison.iterations.b.iteration]}
       />
-      <p class="muted">{estimate(measure)}</p>
     </Panel>
   );
-}
-
-/** What the headline and the key numbers give bounds of. */
-function estimate(measure: CompareMeasure | undefined): string {
-  if (measure?.ratio == null) return "";
-  const what =
-    measure.input_size_ratio === null ? "Estimate, the median ratio of all pairs" : "Estimate on inputs of equal size";
-  return `${what}: ${signedShare(measure.ratio - 1) || "0 %"}${measure.interval === null ? "; no interval is known" : ""}.`;
 }
 
 interface DotsProps {

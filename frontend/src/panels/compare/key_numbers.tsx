@@ -80,9 +80,6 @@ function Tile({ row, changes }: { row: Row; changes: boolean }) {
   );
 }
 
-/** Alone: elsewhere the share of matrix units follows the kernel time that it is of. */
-const labelOf = ({ label }: MeasureKind): string => capitalized(label.replace(/^of it (.*)/, "$1, of kernel time"));
-
 /** What is known of both sides. */
 function rowsOf(comparison: CompareResponse): Row[] {
   const { measures, matrix_unit: unit, per, of_medians: ofMedians, inputs_differ: neutral, a, b } = comparison;
@@ -97,7 +94,7 @@ function rowsOf(comparison: CompareResponse): Row[] {
     }
     // Bounds are of a ratio, and shares change in points.
     const interval = kind.format === formatShare ? null : measure.interval;
-    const row = { ...measure, interval, kind, label: labelOf(kind) };
+    const row = { ...measure, interval, kind, label: capitalized(kind.label) };
     if (kind.key !== "iteration_time" || measure.a_median === null || Math.max(a.iterations, b.iterations) < 2)
       return [row];
     // That which the headline tells; the median stands beside the dots, too.
@@ -135,7 +132,9 @@ function ownRows({ measures, matrix_unit: unit, a, b }: CompareResponse): Row[] 
       (measure.a === null && measure.b === null)
     )
       return [];
-    return [{ ...measure, kind, label: labelOf(kind), interval: null }];
+    // It does not follow the kernel time that it is of.
+    const label = capitalized(kind.label.replace(/^of it /, ""));
+    return [{ ...measure, kind, label, interval: null }];
   });
   return iteration.a === null && iteration.b === null ? others : [iteration, ...others];
 }

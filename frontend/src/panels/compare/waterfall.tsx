@@ -23,7 +23,7 @@ export function Waterfall({ comparison }: { comparison: CompareResponse }) {
   const url = useUrl();
   const [measure, width] = useWidth(800);
   const row = useOneStop<HTMLUListElement>();
-  const { steps, inScale, note } = waterfall(comparison);
+  const { steps, inScale } = waterfall(comparison);
   const [low, high] = waterfallAxis(steps);
   const left = Math.min(LEFT, Math.max(width * 0.25, Math.min(192, width * 0.4)));
   const room = Math.max(width - left - RIGHT, 40);
@@ -61,7 +61,6 @@ export function Waterfall({ comparison }: { comparison: CompareResponse }) {
           );
         })}
       </ul>
-      {note !== "" && <p class="muted">{note}</p>}
     </div>
   );
 }
