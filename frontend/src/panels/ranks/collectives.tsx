@@ -44,8 +44,11 @@ const IN_WORDS: Readonly<Record<string, string>> = {
 const unknownIn = (rows: readonly JobCollectiveStats[]): ReadonlySet<string> =>
   new Set(MAY_BE_UNKNOWN.filter(([, isKnown]) => !rows.some(isKnown)).map(([title]) => title));
 
+/** Of each column, by its largest value. */
+type Units = Readonly<Record<"transfer" | "wait" | "skew", TimeUnit>>;
+
 /** Columns and their classes; ``spare`` ones are left to tooltips where there is no room. */
-const headsIn = (own: string, sum: string, unknown: ReadonlySet<string>): readonly PlainTitle[] =>
+const headsIn = (units: Units, unknown: ReadonlySet<string>): readonly PlainTitle[] =>
   (
     [
       ["Groups", ""],
@@ -53,12 +56,12 @@ const headsIn = (own: string, sum: string, unknown: ReadonlySet<string>): readon
       ["Size", "number"],
       ["Ranks", "number"],
       ["Count", "number"],
-      [`Transfer (${own})`, "number"],
-      [`Transfer p95 (${own})`, "number spare"],
+      [`Transfer (${units.transfer.name})`, "number"],
+      [`Transfer p95 (${units.transfer.name})`, "number spare"],
       ["Bus Bandwidth (GB/s)", "number"],
       ["Of Peak", "number"],
-      [`Waiting in All (${sum})`, "number"],
-      [`Skew p95 (${own})`, "number spare"],
+      [`Waiting in All (${units.wait.name})`, "number"],
+      [`Skew p95 (${units.skew.name})`, "number spare"],
       ["Most Often Last", ""],
     ] as const
   ).filter(([title]) => !unknown.has(title));
@@ -67,46 +70,37 @@ export function Collectives({ job }: { job: RankJob }) {
   const url = useUrl();
   const selected = job.collectives.find(({ id }) => String(id) === url["ranks.stats"]) ?? null;
   const rows = job.collectives;
-  const unit = unitOf(rows.flatMap((row) => [row.transfer_median_ns, row.transfer_p95_ns, row.skew_p95_ns]));
+  const units = {
+    transfer: unitOf(rows.flatMap((row) => [row.transfer_median_ns, row.transfer_p95_ns])),
+    wait: unitOf(rows.map((row) => row.wait_ns)),
+    skew: unitOf(rows.map((row) => row.skew_p95_ns)),
+  };
   const unknown = unknownIn(rows);
-  const unitOfWaiting = unitOf(rows.map(({ wait_ns: wait }) => wait));
   return (
     <Panel
       title="Collectives"
-      about="Transfer is what all members share: bytes on the wire, a slow link. Waiting is what they lose to each other. Bus bandwidth is that of nccl-tests. A row shows its operations."
+      about={[
+        "Transfer is what all members share: bytes on the wire, a slow link. Waiting is what they lose to each other. Bus bandwidth is that of nccl-tests. A row shows its operations.",
+        unknown.size > 0 && `Not recorded: ${[...unknown].map((title) => IN_WORDS[title] ?? title).join(", ")}.`,
+        job.warm_up.length > 0 && "Of the whole recording, the warm-up too, which the numbers above leave out.",
+        isAllMatched(job) && "Every collective of every rank was matched.",
+      ]
+        .filter(Boolean)
+        .join(" ")}
     >
       {job.collectives.length === 0 ? (
         <p class="muted">No operations could be matched between ranks.</p>
       ) : (
         <div class="rank-table-frame">
           <table class="plain-table rank-table">
-            <PlainHead titles={headsIn(unit.name, unitOfWaiting.name, unknown)} />
+            <PlainHead titles={headsIn(units, unknown)} />
             <tbody>
               {job.collectives.map((row) => (
-                <Row
-                  key={row.id}
-                  job={job}
-                  row={row}
-                  unit={unit}
-                  unitOfWaiting={unitOfWaiting}
-                  unknown={unknown}
-                  selected={row === selected}
-                />
+                <Row key={row.id} job={job} row={row} units={units} unknown={unknown} selected={row === selected} />
               ))}
             </tbody>
           </table>
         </div>
-      )}
-      {rows.length > 0 && unknown.size > 0 && (
-        <p class="muted note-below">
-          Not recorded: {[...unknown].map((title) => IN_WORDS[title] ?? title).join(", ")}.
-        </p>
-      )}
-      {rows.length > 0 && job.warm_up.length > 0 && (
-        <p class="muted note-below">Of the whole recording, the warm-up too, which the numbers above leave out.</p>
-      )}
-      {rows.length > 0 && isAllMatched(job) && (
-        <p class="muted note-below">Every collective of every rank was matched.</p>
       )}
       {selected !== null && <Instances key={selected.id} job={job} stats={selected} />}
     </Panel>
@@ -116,14 +110,13 @@ export function Collectives({ job }: { job: RankJob }) {
 interface RowProps {
   job: RankJob;
   row: JobCollectiveStats;
-  unit: TimeUnit;
-  unitOfWaiting: TimeUnit;
+  units: Units;
   /** Titles of the columns that are left out. */
   unknown: ReadonlySet<string>;
   selected: boolean;
 }
 
-function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
+function Row({ job, row, units, unknown, selected }: RowProps) {
   const bandwidth = row.bus_bandwidth === null ? null : row.bus_bandwidth / 1e9;
   const peak = row.peak_bandwidth;
   return (
@@ -147,9 +140,9 @@ function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
         class="number"
         data-tip={`Median; p95 ${formatDuration(row.transfer_p95_ns)}; of all operations ${readableAndExact(row.transfer_ns)}`}
       >
-        {timeIn(row.transfer_median_ns, unit)}
+        {timeIn(row.transfer_median_ns, units.transfer)}
       </td>
-      <td class="number spare">{timeIn(row.transfer_p95_ns, unit)}</td>
+      <td class="number spare">{timeIn(row.transfer_p95_ns, units.transfer)}</td>
       {!unknown.has("Bus Bandwidth (GB/s)") && (
         <td
           class={`number ${row.bytes !== null && row.bytes < 1 << 20 ? "muted" : ""}`}
@@ -167,9 +160,9 @@ function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
         class="number"
         data-tip={`Of all ranks and operations: ${readableAndExact(row.wait_ns)}; skew p95 ${formatDuration(row.skew_p95_ns)}`}
       >
-        {timeIn(row.wait_ns, unitOfWaiting)}
+        {timeIn(row.wait_ns, units.wait)}
       </td>
-      <td class="number spare">{timeIn(row.skew_p95_ns, unit)}</td>
+      <td class="number spare">{timeIn(row.skew_p95_ns, units.skew)}</td>
       <td>
         {row.last_rank === null ? (
           UNKNOWN

@@ -73,7 +73,7 @@ export function RankBars({ job, marked, unit }: RankBarsProps) {
       </ul>
       {many && <Spread job={job} unit={unit} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
-      <div class={`${columns.length > 1 ? "rank-columns" : ""} ${(job.hosts ?? 1) > 1 ? "" : "one-host"}`} {...links}>
+      <div class={columns.length > 1 ? "rank-columns" : ""} {...links}>
         {columns.map((some) => (
           <Bars
             key={some[0] ?? -1}

@@ -98,10 +98,9 @@ function Verdict({ job, marked, diagnosis }: RanksProps & { diagnosis: Diagnosis
         ))}
         <MissingWork diagnosis={diagnosis} />
       </p>
-      <p class="rank-facts muted" data-tip={`Matched by: ${job.matched_by}.`}>
+      <p class="rank-facts muted" data-tip={`Matched by: ${job.matched_by}.\n${typeset(job.clocks.sentence)}`}>
         {[job.job, ...facts].filter((fact) => fact !== "").join(" · ")}
       </p>
-      <p class="rank-facts muted">{typeset(job.clocks.sentence)}</p>
       {job.warnings.map((warning) => (
         <p key={warning} class="rank-warning">
           {typeset(warning)}
@@ -159,7 +158,7 @@ function Tiles({ job, marked }: RanksProps) {
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
   const several = job.iterations > 1;
-  const mean = `mean of ${formatCounted(job.ranks_present, "rank")}`;
+  const mean = `by the time of the iterations, mean of ${formatCounted(job.ranks_present, "rank")}.`;
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
@@ -169,19 +168,19 @@ function Tiles({ job, marked }: RanksProps) {
     },
     {
       value: formatShare(exposed),
-      name: "of the time in exposed communication",
-      about: `${mean}${
+      name: "exposed communication",
+      about: `of the time${
         wait === null
           ? ""
-          : `: ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}`
+          : `, ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}`
       }`,
-      tip: "Communication while nothing is computed, by the time of the iterations.",
+      tip: `Communication while nothing is computed, ${mean}`,
     },
     {
       value: formatShare(wait),
-      name: "of the time lost to imbalance",
-      about: `${mean}: waiting for others`,
-      tip: "Waiting for ranks that come later, while nothing is computed, by the time of the iterations.",
+      name: "lost to imbalance",
+      about: "of the time, waiting for others",
+      tip: `Waiting for ranks that come later, while nothing is computed, ${mean}`,
     },
   ];
   const isZoomed = useUrl()["ranks.from"] !== undefined;
