@@ -167,8 +167,8 @@ def test_the_sentence_is_about_one_gpu_and_no_iteration_that_nobody_marked(
     expect(head).to_contain_text(re.compile(r"^GPU 0 is idle .* from first to last GPU work\.$"))
     expect(head).not_to_contain_text("iteration")
     largest = page.locator(".timeline-answer p")
-    expect(largest).to_contain_text(re.compile(r"Largest group of gaps: .*\.$"))
-    gaps, op = re.search(r" in (\d+) gaps? before (\S+?)\.$", largest.inner_text()).groups()  # type: ignore[union-attr]
+    expect(largest).to_contain_text(re.compile(r"Longest before .*\.$"))
+    op, gaps = re.search(r"before (\S+): .* in (\d+) gaps\.$", largest.inner_text()).groups()  # type: ignore[union-attr]
     rows = page.get_by_role("grid", name="Gaps of GPU 0 by Cause and Op").get_by_role("row")
     expect(rows.filter(has=page.get_by_role("gridcell", name=gaps, exact=True)).filter(has_text=op)).not_to_have_count(
         0
@@ -198,7 +198,7 @@ def test_the_sentence_names_what_is_exposed_where_idle_time_is_more(page: Page, 
     expect(page.locator(".timeline-head")).to_contain_text(re.compile(named.format(re.escape(legend.inner_text()))))
     opened(page, tensorboard, "ddp/rank0")
     said = page.locator(".timeline-answer p")
-    expect(said).to_contain_text(re.compile(r"Longest part of a gap: [\d.]+ µs, before to\.$"))
+    expect(said).to_contain_text(re.compile(r"Longest before to: [\d.]+ µs in one gap\.$"))
 
 
 @pytest.mark.parametrize("real_run", ["xplane/mi300x_jax_attention"], indirect=True)

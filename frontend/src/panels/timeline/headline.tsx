@@ -120,6 +120,7 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
       before <code data-tip={op}>{shortPath(op)}</code>
     </>
   );
+  const gapsInWords = gaps === 1 ? "in one gap" : `in ${formatCounted(gaps ?? 0, "gap")}`;
   // One group of gaps that is all of the first cause needs no sentence of its own.
   const isAll = gaps !== null && total !== null && total === shownCauses[0]?.ns;
   return (
@@ -151,7 +152,7 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
               {at === 0 && isAll && (
                 <>
                   {" "}
-                  ({gaps > 1 ? `in ${formatCounted(gaps, "gap")}` : "in one gap"}
+                  ({gapsInWords}
                   {before})
                 </>
               )}
@@ -170,9 +171,10 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
           {shownCauses.length > 0 && ". "}
           {idle > 0 && gaps !== null && !isAll && (
             <>
-              {gaps > 1 ? "Largest group of gaps" : "Longest part of a gap"}: {formatDuration(total)}
-              {gaps > 1 ? ` in ${formatCounted(gaps, "gap")}` : before && ","}
-              {before}.
+              {total === idle ? "All of it" : "Longest"}
+              {before}
+              {total === idle ? before && "," : ":"} {total !== idle && `${formatDuration(total)} `}
+              {gapsInWords}.
             </>
           )}
           {longest !== undefined && sums !== null && (

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 
 import { fetchMoment, fetchTimeline, fetchTimelineItem, fetchTimelineItemAt } from "../../api/client";
 import { Choice } from "../../components/choice";
-import { LeftOut, leftOutOf } from "../../components/left_out";
+import { LeftOut } from "../../components/left_out";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
@@ -323,15 +323,19 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
         title="Timeline"
         about="What the GPU, its streams and the host did, and why the GPU was idle. A click selects a kernel, a call or a gap, and tells what the GPU did before and after it; drag over the tracks to sum up a range of time."
         tools={
-          devices.length > 1 && (
-            <Choice
-              label="GPU"
-              shown
-              options={devices.map((id) => [String(id), String(id)] as const)}
-              value={String(device)}
-              to={(id) => ({ "timeline.gpu": id === String(ofDashboard) ? null : id })}
-            />
-          )
+          <>
+            <LeftOut mapped={mapped} whole={whole} onWhole={() => show(whole)} />
+            {devices.length > 1 && (
+              <Choice
+                label="GPU"
+                shown
+                options={devices.map((id) => [String(id), String(id)] as const)}
+                value={String(device)}
+                to={(id) => ({ "timeline.gpu": id === String(ofDashboard) ? null : id })}
+              />
+            )}
+            <HandOver profile={profile} view={rest} title={title} />
+          </>
         }
       >
         <Minimap
@@ -343,9 +347,6 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
           isMarked={isMarked}
           onView={show}
         />
-        <div class={leftOutOf(told, whole).length > 0 ? "timeline-left-out-room" : ""}>
-          <LeftOut mapped={mapped} whole={whole} onWhole={() => show(whole)} />
-        </div>
         <WindowBar
           act={act}
           step={step}
@@ -360,9 +361,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
           said={said}
           whole={whole}
           hasGaps={device !== null}
-        >
-          <HandOver profile={profile} view={rest} title={title} />
-        </WindowBar>
+        />
         {error !== null && <ErrorBox error={error} />}
         <div ref={tracksBox} class="timeline-page">
           <Tracks
@@ -389,7 +388,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
             onDrag={setDragged}
             onFold={toggleFold}
           />
-          <Legend unit={matrixUnit} parts={sums?.parts ?? {}} listed={ofWindow} />
+          {device !== null && <Legend unit={matrixUnit} parts={sums?.parts ?? {}} listed={ofWindow} />}
           {(selected !== null || dragged !== null) && (
             <aside aria-label="Details">
               {dragged !== null && (

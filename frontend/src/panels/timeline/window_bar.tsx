@@ -1,5 +1,5 @@
-/** The buttons that move the window, the search, and what is done with the window. */
-import type { ComponentChildren, RefObject } from "preact";
+/** The buttons that move the window, and the search. */
+import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 
 import type { IterationWindow, TimelineOverview } from "../../api/types";
@@ -32,12 +32,10 @@ interface WindowBarProps {
   said: string;
   whole: View;
   hasGaps: boolean;
-  children: ComponentChildren;
 }
 
 export function WindowBar(props: WindowBarProps) {
-  const { act, step, show, find, onSearch, hits, searching, iterations, here, inside, said, whole, hasGaps, children } =
-    props;
+  const { act, step, show, find, onSearch, hits, searching, iterations, here, inside, said, whole, hasGaps } = props;
   const { typical, longest, list } = iterations;
   const row = useOneStop<HTMLDivElement>();
   const typing = useRef<number | undefined>(undefined);
@@ -127,8 +125,6 @@ export function WindowBar(props: WindowBarProps) {
           {said}
         </span>
       )}
-      <span class="timeline-space" />
-      {children}
     </div>
   );
 }
