@@ -20,8 +20,8 @@ Value = str | int | float | None
 _Described = tuple[str, str, ColumnType, str]
 
 _OF_OPS_AND_PARTS = (
-    "by unit of comparison: kernel time of ops, without their copies; wall time of the other parts. The last row, overlap "
-    "and boundaries, is the time while kernels run less the times of kernels."
+    "by unit of comparison: kernel time of ops, without their copies; wall time of the other parts. The last row, "
+    "overlap and boundaries, is the time while kernels run less the times of kernels."
 )
 _A: _Described = ("a_ns", "A", "duration_ns", f"Time of the baseline, {_OF_OPS_AND_PARTS}")
 _B: _Described = ("b_ns", "B", "duration_ns", f"Time of the candidate, {_OF_OPS_AND_PARTS}")
@@ -117,7 +117,15 @@ _OF_KERNELS = (
 COMPARE = _table(
     "compare",
     "row",
-    _column(("name", "What", "path", "Path of the op, or a part of the time without kernels. Ops without kernels on both sides are not listed."), searchable=True),
+    _column(
+        (
+            "name",
+            "What",
+            "path",
+            "Path of the op, or a part of the time without kernels. Ops without kernels on both sides are not listed.",
+        ),
+        searchable=True,
+    ),
     _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty.")),
     _column(_CHANGE),
     _column(_PERCENT),
