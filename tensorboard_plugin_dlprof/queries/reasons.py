@@ -15,7 +15,7 @@ def cause_in_words(cause: str) -> str:
     return f"CASE {cause} WHEN '' THEN NULL {_WORDS} ELSE {cause} END"
 
 
-KEPT_OFF = "What Keeps It off TC"
+KEPT_OFF = "Why Not on TC"
 """The name of columns with causes; also of ops that use Tensor Cores in a part of their time."""
 
 CAUSE = Column("cause", KEPT_OFF, "text",

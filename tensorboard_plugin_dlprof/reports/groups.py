@@ -55,7 +55,7 @@ def groups(
         + (f" Times are means of {iterations:,} iterations." if iterations > 1 else "")
         + (" DLProf: Top 10 GPU Ops." if where == "GPU" else "")
         + (answer.iteration_gain(diagnosis, summary.gpu_utilization(connection, scope)["fraction"]) if gains else "")
-        + (" * of the kernel time of which it is known." if any(cell[:1] == "*" for cell in gains) else "")
+        + (" * Counts only the ops whose work is known." if any(cell[:1] == "*" for cell in gains) else "")
     )
     names = [_name(row, graph_share is not None) for row in rows]
     bars, legend = _bars(rows, unit, where, system.has_matrix_units(connection))

@@ -74,7 +74,7 @@ def test_the_cause_is_in_sight_on_a_laptop(page: Page, tensorboard: TensorBoard)
             "() => { const t = document.querySelector('.table-scroll'); return t.scrollWidth === t.clientWidth; }"
         )
         columns = _columns(page, "Ops")
-        assert {"GPU Time", "Op Name", "Share", "On TC", "What Keeps It off TC"} <= set(columns), columns
+        assert {"GPU Time", "Op Name", "Share", "On TC", "Why Not on TC"} <= set(columns), columns
         counts.append(len(columns))
     assert counts == sorted(counts)
     # One is the same in all rows. A table is fitted again a moment after the window is.
@@ -95,8 +95,8 @@ def test_tensor_cores_are_in_sight_on_half_a_screen(
     expect(grid.locator("tbody tr").first).to_be_visible()
     shown = set(_labels(grid))
     wanted = {
-        "ops": {"Op Name", "On TC", "What Keeps It off TC"},
-        "efficiency": {"Op Name", "On TC", "What Keeps It off TC"},
+        "ops": {"Op Name", "On TC", "Why Not on TC"},
+        "efficiency": {"Op Name", "On TC", "Why Not on TC"},
     }
     assert wanted.get(view, {"TC Kernels Launched"}) <= shown
 

@@ -291,7 +291,7 @@ def test_groups_have_the_colours_of_the_dashboard(tmp_path: Path) -> None:
     assert any('rect class="tensor_core"' in row for row in rows)
     (partly,) = (row for row in re.findall(r"<tr>.*?</tr>", page_of(database)) if "<td class=n>* " in row)
     assert "cross_entropy_loss" in partly, "of a part of its kernels it is not known what they could gain"
-    assert " * of the kernel time of which it is known." in page_of(database)
+    assert " * Counts only the ops whose work is known." in page_of(database)
 
 
 def test_what_could_be_on_tensor_cores_has_the_colour_of_ops(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ export function readableAndExact(ns: number | null | undefined): string {
 
 /** Less of a unit has fewer than three digits; of a smaller unit as much as this is still read. */
 const THREE_DIGITS = 0.00995;
-const MOST_READ = 10_000;
+const MOST_READ = 2_000;
 
 /** One unit for a whole column, chosen by its largest value; the next smaller one, where most would lose digits and the largest is still read. */
 export function columnUnit(largestNs: number, medianNs = Infinity): TimeUnit {

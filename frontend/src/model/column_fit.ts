@@ -11,6 +11,8 @@ export interface ColumnSize {
   readonly least: number;
   /** From it on none of its texts is cut, where they are short enough to be shown whole. */
   readonly whole: number;
+  /** From it on its label takes one line. */
+  readonly head?: number;
   readonly ideal: number;
   /** Like `whole`, but only columns of tier 2 and higher give way for it. */
   readonly wish?: number;
@@ -61,7 +63,7 @@ export const wholePairs = <Named extends { readonly key: string }>(
 };
 
 /**
- * The width of each column in `available` pixels: first the least, then until its texts are whole, then up to the ideal, each by
+ * The width of each column in `available` pixels: first the least, then until its texts are whole, then until its label takes one line, then up to the ideal, each by
  * what it lacks; what is still left goes to those that grow, up to their most, and then to all. Where none grows, a column takes up to
  * twice its ideal: numbers far apart are hard to follow along a row. Wider together than `available` only where the least is.
  */
@@ -74,7 +76,9 @@ export function widthsIn(columns: readonly ColumnSize[], available: number): Rea
     return filled;
   };
   const toWhole = filledTo(({ least, whole }) => whole - least);
-  const toIdeal = filledTo(({ whole, ideal }) => ideal - whole);
+  const oneLine = ({ whole, head = 0 }: ColumnSize): number => Math.max(whole, head);
+  const toHead = filledTo((column) => oneLine(column) - column.whole);
+  const toIdeal = filledTo((column) => Math.max(column.ideal - oneLine(column), 0));
   const growing = columns.filter(({ grows }) => grows);
   const takers = new Set(growing.length > 0 ? growing : columns);
   const shares = sum([...takers].map(({ ideal }) => ideal));
@@ -84,8 +88,11 @@ export function widthsIn(columns: readonly ColumnSize[], available: number): Rea
   const ideals = sum(columns.map(({ ideal }) => ideal));
   const widths = columns.map((column) => {
     const { least, whole, ideal } = column;
+    const head = oneLine(column);
     const grown = (takers.has(column) ? wanted(column) : 0) + (left * ideal) / ideals;
-    return Math.floor(least + toWhole * (whole - least) + toIdeal * (ideal - whole) + grown);
+    return Math.floor(
+      least + toWhole * (whole - least) + toHead * (head - whole) + toIdeal * Math.max(ideal - head, 0) + grown,
+    );
   });
   // Fractions of pixels together are a gap at the end.
   const lost = available - sum(widths);

@@ -4,6 +4,7 @@ import { formatShare } from "../format/share";
 
 /** Marks what could be gained by a part of the ops of a row: what the rest could gain is not known. */
 export const PART = "*";
+export const PART_NOTE = `${PART} Counts only the ops whose work is known.`;
 
 /** Less than this of it that is not rated changes nothing that a gain is read for. */
 const WORTH_MORE = 0.01;

@@ -11,7 +11,8 @@ import type { Changes } from "./url_state";
 export interface BarSegment {
   key: string;
   label: string;
-  /** What of the label stands on it where there is room for no more. */
+  /** What of the label stands on it where there is no room for all of it, and where there is room for no more. */
+  shorter?: string;
   short?: string;
   ns: number;
   colour: string;

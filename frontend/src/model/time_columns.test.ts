@@ -102,4 +102,5 @@ it("takes the next smaller unit where most rows would lose their digits, and the
   expect(unit(1_740_000, 6_200, 700)).toBe("µs");
   expect(unit(1_740_000, 62_000, 700)).toBe("ms");
   expect(unit(15_000_000, 1_500)).toBe("ms");
+  expect(unit(7_810_000_000, 50_000, 29_000)).toBe("s");
 });

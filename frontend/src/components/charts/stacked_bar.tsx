@@ -76,12 +76,12 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
 
 function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; wide: number; height: number }) {
   // A time alone would not say whose it is.
-  const { label, short = "" } = segment;
+  const { label, shorter = "", short = "" } = segment;
   const beside = wide < NARROW ? CLOSE : BESIDE;
   const room = wide - 2 * beside;
   const time = formatDuration(segment.ns);
   const below = height >= TWO_LINES;
-  const names = below ? [label, short] : [`${label} ${time}`, label, short];
+  const names = [...(below ? [] : [`${label} ${time}`]), label, shorter, short].filter(Boolean);
   const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
   const lines = name === "" ? [] : [name, ...(below && textWidth(time) <= room ? [time] : [])];
   const end = beside + Math.max(...lines.map(textWidth));

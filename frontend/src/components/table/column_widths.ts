@@ -35,7 +35,7 @@ function stored(key: string): Widths {
 }
 
 /** About what a letter takes, and a capital or an m more: measuring every cell would take longer than drawing it. */
-const LETTER_WIDTH = 7.3;
+const LETTER_WIDTH = 6.8;
 const CODE_LETTER_WIDTH = 7.9;
 const CAPITAL = 0.3;
 const WIDE = 0.6;
@@ -63,18 +63,20 @@ const LEAST_NAME = 96;
 /** Before the cause of idle time. */
 const SWATCH = 16;
 
-const BOLD_LETTER_WIDTH = 7.6;
+const BOLD_LETTER_WIDTH = 6.3;
 const SORT_ARROW = 14;
 const UNIT = " (ms)";
 
-/** Labels take two lines, broken between words. */
-function labelWidth({ label, type }: Column): number {
-  const words = (type === "duration_ns" ? label + UNIT : label).split(" ");
+/** Of a label in one line, and in two, broken between words; only that of what rows are sorted by has its arrow in it. */
+function labelWidths({ key, label, type }: Column, sort: string): { inOne: number; inTwo: number } {
+  const text = type === "duration_ns" ? label + UNIT : label;
+  const words = text.split(" ");
   const lines = words.map((_, i) =>
     Math.max(...[words.slice(0, i), words.slice(i)].map((line) => lettersOf(line.join(" ")))),
   );
-  // The arrow of a centred label stands in the padding.
-  return Math.ceil(Math.min(...lines) * BOLD_LETTER_WIDTH) + CELL_PADDING + (type === "boolean" ? 0 : SORT_ARROW);
+  const widthOf = (letters: number): number =>
+    Math.ceil(letters * BOLD_LETTER_WIDTH) + CELL_PADDING + (sort.replace("-", "") === key ? SORT_ARROW : 0);
+  return { inOne: widthOf(lettersOf(text)), inTwo: widthOf(Math.min(...lines)) };
 }
 
 /** The column that identifies a row: the name of the kernel that it is about, else the path, else the table's own key. */
@@ -143,7 +145,7 @@ export function useColumnLayout(
     )
       filled.current.add(column);
   const naming = namingColumn(data?.columns ?? [], data?.key ?? "");
-  const sizeOf = (column: Column): Pick<ColumnSize, "least" | "whole" | "wish" | "ideal"> => {
+  const sizeOf = (column: Column): Pick<ColumnSize, "least" | "whole" | "head" | "wish" | "ideal"> => {
     if (column.key in meters) return { ...METER, whole: METER.least };
     const { ideal } = SIZES[column.type];
     const share = column.type === "path" ? PATH_SHARE : column.key === naming ? NAME_SHARE : 1;
@@ -152,16 +154,17 @@ export function useColumnLayout(
     const pixels = (of: ReadonlyMap<string, number>, widest: number): number =>
       named ? Math.min(Math.ceil((of.get(column.key) ?? 0) * LETTER_WIDTH) + CELL_PADDING, widest) : 0;
     const least = Math.min(Math.max(SIZES[column.type].least, pixels(letters.current, WIDEST_END)), most);
-    const label = labelWidth(column);
-    if (filled.current.size > 0 && !filled.current.has(column.key)) return { least: label, whole: label, ideal: label };
+    const { inOne: head, inTwo: label } = labelWidths(column, data?.sort ?? "");
+    if (filled.current.size > 0 && !filled.current.has(column.key))
+      return { least: label, whole: label, head, ideal: head };
     if (column.type !== "text") {
       const enough = Math.max(least, label);
       const wish = Math.max(enough, pixels(ofPaths.current, Math.min(WIDEST_PATH, available * NAME_SHARE)));
-      return { least: enough, whole: enough, wish, ideal: Math.max(ideal, label, wish) };
+      return { least: enough, whole: enough, head, wish, ideal: Math.max(ideal, head, wish) };
     }
     const text = textWidth(letters.current.get(column.key) ?? 0) + (column.key === "cause" ? SWATCH : 0);
     const shortest = Math.min(text, column.key === naming ? most : CUT_TEXT);
-    return { least: Math.max(shortest, label), whole: Math.max(text, label), ideal: Math.max(text, label) };
+    return { least: Math.max(shortest, label), whole: Math.max(text, label), head, ideal: Math.max(text, head) };
   };
   const sizes = (columns: readonly Column[], fixed: readonly string[]): ColumnSize[] =>
     columns.map((column) => ({

@@ -9,8 +9,7 @@ import { navigate, useUrl } from "../../frame/url";
 import { useCauses } from "../../frame/use_causes";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
-import { formatShare } from "../../format/share";
-import { PART, partlyRated } from "../../model/rated";
+import { PART_NOTE, partlyRated } from "../../model/rated";
 import {
   byDefault,
   pickedColumns,
@@ -192,10 +191,10 @@ export function DataTable(props: DataTableProps) {
   const many = narrowed || data.filtered > FEW_ROWS;
   // On one page it would only repeat what is seen, unless it says what is left out, or turns a choice back.
   const timeless = leavesOut ? data.total - data.filtered : 0;
-  const partOfAll = partlyRated(data.totals);
+  const tellsTimeless = isTimed && (timeless > 0 || !leavesOut);
   const hasPart =
     columns.some(({ key }) => key === "gain_ns") &&
-    (partOfAll !== null || data.rows.some((row) => partlyRated(row) !== null));
+    [data.totals, ...data.rows].some((row) => partlyRated(row) !== null);
   const paged = narrowed || data.filtered > state.size || state.size !== pageSize;
   return (
     <section class="data-table" aria-label={title}>
@@ -234,14 +233,6 @@ export function DataTable(props: DataTableProps) {
           />
         </div>
         {data.note !== "" && <p class="muted table-said">{data.note}</p>}
-        {folded.length + repeating.size > 0 && (
-          <Folded
-            columns={folded}
-            repeated={repeating}
-            data={data}
-            onShow={() => change({ columns: [...columns, ...folded, ...repeating.keys()].map(({ key }) => key) })}
-          />
-        )}
       </div>
       {error !== null && (
         <p class="table-error" role="alert">
@@ -266,9 +257,9 @@ export function DataTable(props: DataTableProps) {
         selected={props.selected ?? state.row}
         onSelect={props.selectable === true ? select : undefined}
       />
-      {(isTimed && (timeless > 0 || !leavesOut)) || hasPart ? (
-        <p class="muted table-note">
-          {isTimed && (timeless > 0 || !leavesOut) && (
+      {(folded.length + repeating.size > 0 || tellsTimeless || hasPart) && (
+        <div class="muted table-note">
+          {tellsTimeless && (
             <span>
               {leavesOut
                 ? `${formatCounted(timeless, noun.replace(/s$/, ""), noun)} ${lacking}.`
@@ -283,14 +274,17 @@ export function DataTable(props: DataTableProps) {
               </button>
             </span>
           )}
-          {hasPart && (
-            <span>
-              {PART} of the kernel time of which it is known
-              {partOfAll !== null && `, ${formatShare(partOfAll)} in all`}.
-            </span>
+          {hasPart && <span>{PART_NOTE}</span>}
+          {folded.length + repeating.size > 0 && (
+            <Folded
+              columns={folded}
+              repeated={repeating}
+              data={data}
+              onShow={() => change({ columns: [...columns, ...folded, ...repeating.keys()].map(({ key }) => key) })}
+            />
           )}
-        </p>
-      ) : null}
+        </div>
+      )}
       {paged && (
         <Pager
           noun={noun}

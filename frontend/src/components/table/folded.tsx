@@ -21,10 +21,10 @@ export function Folded({ columns, repeated, data, onShow }: FoldedProps) {
   const unknown = columns.filter((column) => !isKnown(column));
   return (
     <p class="table-folded">
-      {known.length > 0 && <span class="muted">The same in all rows:</span>}
+      {known.length > 0 && <span>The same in all rows:</span>}
       {known.map((column) => (
         <span key={column.key} class="folded-column" data-tip={column.description}>
-          <span class="muted">{column.label}</span>{" "}
+          {column.label}{" "}
           {column.type === "duration_ns" && typeof row[column.key] === "number" ? (
             formatDuration(Number(row[column.key]))
           ) : (
@@ -32,11 +32,9 @@ export function Folded({ columns, repeated, data, onShow }: FoldedProps) {
           )}
         </span>
       ))}
-      {unknown.length > 0 && (
-        <span class="muted">Empty in all rows: {unknown.map(({ label }) => label).join(", ")}</span>
-      )}
+      {unknown.length > 0 && <span>Empty in all rows: {unknown.map(({ label }) => label).join(", ")}</span>}
       {unknown.some(({ key }) => key === "a_ns") && (
-        <span class="muted">
+        <span>
           None of these is paired with the baseline; see{" "}
           <ViewLink class="link-button" to={{ view: "compare" }}>
             Compare
@@ -44,8 +42,8 @@ export function Folded({ columns, repeated, data, onShow }: FoldedProps) {
         </span>
       )}
       {[...repeated].map(([{ key, label }, other]) => (
-        <span key={key} class="muted">
-          Equal to {other} in all rows: {label}
+        <span key={key}>
+          The same as {other}: {label}
         </span>
       ))}
       <button type="button" class="link-button" onClick={onShow}>

@@ -88,7 +88,7 @@ export const columnsFor = (
             key: "limited",
             // What is next to nothing leaves its room to others.
             tier: limited < LEAST ? 3 : 0,
-            label: `What Keeps It off ${core}`,
+            label: `Why Not on ${core}`,
             about: `Why kernels of eligible ops below are not on ${unit}s: the cause with the most kernel time, and that time.`,
           },
         ] as const)
@@ -133,11 +133,17 @@ export const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("
 const OWN_WIDTH: Readonly<Record<string, number>> = {
   // Of a tree of six levels less than this tells nothing.
   name: 170,
-  share: 86,
-  limited: 200,
-  gpu_share: 78,
-  cpu_share: 78,
-  bound: 118,
+  share: 80,
+  limited: 190,
+  gpu_share: 72,
+  cpu_share: 72,
+  bound: 108,
+  // Beside its arrow, with which it is sorted at first; the others for their labels in one line.
+  gpu_time_ns: 118,
+  gain_ns: 112,
+  cpu_overhead_ns: 132,
+  eligible_ops: 88,
+  using_ops: 80,
   change: 110,
   change_share: 104,
   a: 104,

@@ -11,7 +11,7 @@ import { useScope } from "../../frame/scope";
 import { useBaseline } from "../../frame/use_baseline";
 import { changeOf, changesOf, isPaired, type Change } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
-import { PART } from "../../model/rated";
+import { PART_NOTE } from "../../model/rated";
 import { gainsUntold, knownGains } from "../../model/waste";
 import type { TreeRow } from "../../model/tree_row";
 import {
@@ -333,7 +333,7 @@ export function TreeTable({ tree, matrixUnit, compared }: TreeTableProps) {
       {(leftOut.length > 0 || none.length > 0 || !paired || tree.timeless !== null || untold !== "" || hasPart) && (
         <p class="tree-narrow">
           <Timeless tree={tree} />
-          {hasPart && <span>{PART} of the kernel time of which it is known.</span>}
+          {hasPart && <span>{PART_NOTE}</span>}
           {untold !== "" && <span>{untold}</span>}
           {!paired && <span>None of these is paired with the baseline.</span>}
           {nothing.length > 0 && <span>0 in all rows: {nothing.join(", ")}.</span>}

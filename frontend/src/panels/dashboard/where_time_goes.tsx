@@ -23,7 +23,7 @@ import { useQuery, type Query } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
 import { UNASSOCIATED, shortKernelName } from "../../model/kernel_name";
 import { runningOf, type Running } from "../../model/parts";
-import { knownForTip, PART, partlyRated } from "../../model/rated";
+import { knownForTip, PART, PART_NOTE, partlyRated } from "../../model/rated";
 import { shortUnit } from "../../model/resources";
 import { colourOfLimit, LEAST_PIECE, limitsOfRow } from "../../model/row_limits";
 import { placesApart } from "../../model/short_place";
@@ -309,7 +309,7 @@ function TopTable({ page, source, time, matrixUnit, kernels, running }: TopTable
       )}
       {has("gain_ns") && (
         <p class="muted note-below">
-          {rows.some((row) => partlyRated(row) !== null) && `${PART} of the kernel time of which it is known. `}
+          {rows.some((row) => partlyRated(row) !== null) && `${PART_NOTE} `}
           <IterationGain running={running} />
         </p>
       )}

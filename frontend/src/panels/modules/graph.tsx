@@ -11,6 +11,7 @@ import { TreeTools, WholeModel } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { chainOf, communicates, nothingShown, SMALL, type Measure } from "../../model/tree_values";
 import { shownPath, type TreeRow } from "../../model/tree_row";
 import {
@@ -51,12 +52,14 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   const tools = useOneStop<HTMLElement>();
   const [measure, width] = useWidth(1200);
   const { tree, query } = useGroupTree("groups", SCREEN);
-  if (tree === null)
+  // The sentence waits for the findings, and all else for the sentence: nothing moves once it is read.
+  const diagnosis = useDiagnosis();
+  if (tree === null || (diagnosis.loading && diagnosis.data === null))
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const { nodes } = tree.rows.tree;
   return (
     <div class="stacked">
-      <WasteNote tree={tree} matrixUnit={matrixUnit} />
+      <WasteNote tree={tree} matrixUnit={matrixUnit} diagnosis={diagnosis.data} />
       <section class="panel graph-panel" aria-label="Compatibility Graph">
         <header class="table-tools of-tree" {...tools}>
           <h2>Compatibility Graph</h2>

@@ -16,6 +16,7 @@ import { TreeTable } from "../../components/tree/tree_table";
 import { TreeTools, WholeModel } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useScope } from "../../frame/scope";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useUrl } from "../../frame/url";
 import { formatCounted } from "../../format/number";
 import { linksOf } from "../../model/group_tree";
@@ -48,7 +49,9 @@ export function GroupOps({ choice, picture, hasUnits }: GroupOpsProps) {
   const { tree, query } = useGroupTree("groups", SCREEN);
   const tools = useOneStop<HTMLElement>();
   const asked = useUrl()["groups.colour"];
-  if (tree === null)
+  // The sentence waits for the findings, and all else for the sentence: nothing moves once it is read.
+  const diagnosis = useDiagnosis();
+  if (tree === null || (diagnosis.loading && diagnosis.data === null))
     return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const withCollectives = communicates(tree.rows.tree);
   const known = colourings(matrixUnit, isRated(tree.rows.tree), withCollectives);
@@ -61,7 +64,7 @@ export function GroupOps({ choice, picture, hasUnits }: GroupOpsProps) {
   const Picture = picture === "icicle" ? Icicle : Treemap;
   return (
     <div class="stacked">
-      <WasteNote tree={tree} matrixUnit={hasUnits ? matrixUnit : ""} />
+      <WasteNote tree={tree} matrixUnit={hasUnits ? matrixUnit : ""} diagnosis={diagnosis.data} />
       <section class="panel tree-panel" aria-label="Group Ops">
         <header class="table-tools of-tree" {...tools}>
           <h2>Group Ops</h2>

@@ -1,7 +1,7 @@
 /** Above the modules: which of them could gain most, or takes most, and why; what is behind the numbers on demand. */
 import { useMemo } from "preact/hooks";
 
-import type { DiagnosedGain } from "../../api/types";
+import type { DiagnosedGain, Diagnosis } from "../../api/types";
 import { FindingClause } from "../../components/finding_clause";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { Info } from "../../components/tooltip";
@@ -29,15 +29,15 @@ interface WasteNoteProps {
   tree: GroupTree;
   /** Empty where the GPU has none, of which nothing is to be said. */
   matrixUnit: string;
+  diagnosis: Diagnosis | null;
 }
 
-export function WasteNote({ tree, matrixUnit }: WasteNoteProps) {
+export function WasteNote({ tree, matrixUnit, diagnosis }: WasteNoteProps) {
   const { folded } = tree;
   const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(folded), [folded]);
   const stop = useOneStop<HTMLElement>();
   const { iterations, summed, busy } = useScope();
-  const diagnosis = useDiagnosis();
-  const findings = diagnosis.data?.findings;
+  const findings = diagnosis?.findings;
   const named = gains === null || isLongestUntold ? longest : gains;
   const finding = useMemo(
     () => (gains === null || gains !== named ? null : findingOf(opsOf(folded, gains), findings ?? [])),
@@ -77,7 +77,7 @@ export function WasteNote({ tree, matrixUnit }: WasteNoteProps) {
       {finding !== null && (
         <>
           {" "}
-          <FindingClause finding={finding} marked={diagnosis.data?.marked ?? true} />
+          <FindingClause finding={finding} marked={diagnosis?.marked ?? true} />
         </>
       )}
       {hostLimits !== "" && ` ${hostLimits}`}
@@ -112,11 +112,7 @@ export function WasteNote({ tree, matrixUnit }: WasteNoteProps) {
       ? [withoutKernels(ops.eligible, matrixUnit)]
       : [];
   return (
-    // What the findings say is waited for: a headline that changes cannot be read.
-    <header
-      class={diagnosis.loading && diagnosis.data === null ? "headline waste waiting" : "headline waste"}
-      {...stop}
-    >
+    <header class="headline waste" {...stop}>
       <h2>
         {tree.root !== "" && <>In {folded.roots.map(rowLabel).join(", ")}, </>}
         <Place row={named} tree={tree} />{" "}
@@ -131,26 +127,24 @@ export function WasteNote({ tree, matrixUnit }: WasteNoteProps) {
         {keptOff !== undefined && `; ${mean(keptOff.kernelNs)} kept off ${matrixUnit}s (${keptOff.label})`}
         {isBound && mainBoundInWords(named) !== "" && `, ${mainBoundInWords(named)}`}.
       </h2>
-      <div class={isOnGpu ? "waste-rest" : undefined}>
-        <ul class="waste-lines">
-          {lines.map((line, i) => (
-            <li key={i}>
-              {line}
-              {isOnGpu && i === lines.length - 1 && more.length > 0 && (
-                <>
-                  {"\u00a0"}
-                  <Info term="what this module could gain" text={more.join("\n")} />
-                </>
-              )}
-            </li>
-          ))}
-        </ul>
-        {isOnGpu && (
-          <p class="model-line">
-            <MissingWork diagnosis={diagnosis.data} />
-          </p>
-        )}
-      </div>
+      <ul class="waste-lines">
+        {lines.map((line, i) => (
+          <li key={i}>
+            {line}
+            {isOnGpu && i === lines.length - 1 && more.length > 0 && (
+              <>
+                {"\u00a0"}
+                <Info term="what this module could gain" text={more.join("\n")} />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {isOnGpu && (
+        <p class="model-line">
+          <MissingWork diagnosis={diagnosis} />
+        </p>
+      )}
     </header>
   );
 }

@@ -102,15 +102,22 @@ export function Largest({ table, links, named, noun, selects, members, tools }: 
   const all = page?.rows ?? [];
   const longest = all.slice(0, MOST);
   const drawn = longest.filter((row) => nsOf(row) >= (LEAST_WIDE / width) * whole);
+  // Where all have the same direction, it tells none apart.
+  const [direction, ...otherDirections] = new Set(drawn.map((row) => textOf(row, "direction")));
+  const directed = otherDirections.length > 0 || direction === undefined;
   const apart: ReadonlyMap<string, string> = noun === "kernels" ? beginningsApart(drawn.map(shortOf)) : new Map();
   const segments: BarSegment[] = drawn.map((row) => {
     const key = textOf(row, page?.key ?? "");
     return {
       ...{
         key,
-        label: [shortOf(row), textOf(row, "direction")].filter(Boolean).join(" "),
-        // Where a place ends says less than what the op is.
-        short: [(apart.get(shortOf(row)) ?? shortOf(row)).split("/").at(-1), PASS[textOf(row, "direction")]]
+        label: [shortOf(row), directed ? textOf(row, "direction") : ""].filter(Boolean).join(" "),
+        // Where a place ends says less than what the op is; what begins it tells it from others, where there is room.
+        shorter: shortOf(row).replace(/^([^/]+)\/.+\/([^/]+)$/, "$1/…/$2"),
+        short: [
+          (apart.get(shortOf(row)) ?? shortOf(row)).split("/").at(-1),
+          directed ? PASS[textOf(row, "direction")] : "",
+        ]
           .filter(Boolean)
           .join(" "),
         ns: nsOf(row),
