@@ -101,8 +101,7 @@ def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: 
         if ns > least
     ]
     if at_once > least:
-        of_this = "" if others else "of this "
-        others.append(f"{short_duration(at_once)} {of_this}are at the same time as others and count once")
+        others.append(f"{short_duration(at_once)} of overlap count once")
     beside = "; ".join(others)
     mean = f", {short_duration(ran.covered_ns // ran.gpus)} on average of {ran.gpus} GPUs" if ran.gpus > 1 else ""
     return (

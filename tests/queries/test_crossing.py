@@ -53,14 +53,14 @@ def test_kernels_that_run_after_their_iteration_are_told(crossed: UntrustedConne
     assert notes == [
         "",
         "These kernels take 600 µs, of which 150 µs run after the iteration ends. So a kernel is running for 450 µs.",
-        "These kernels take 200 µs. Kernels launched elsewhere run in the iteration for 150 µs; 100 µs are at the same "
-        "time as others and count once. So a kernel is running for 250 µs.",
+        "These kernels take 200 µs. Kernels launched elsewhere run in the iteration for 150 µs; 100 µs of overlap "
+        "count once. So a kernel is running for 250 µs.",
     ]
 
 
 RECORDED = {
-    "torch/v100_megatron_tp2_rank0/*.json": " take 1.35 ms. 104 µs of this are at the same time as others and count "
-    "once. So a kernel is running for 1.25 ms",
+    "torch/v100_megatron_tp2_rank0/*.json": " take 1.35 ms. 104 µs of overlap count once. So a kernel is "
+    "running for 1.25 ms",
     "torch/h100_qwen_bf16/*.gz": " take 45.1 ms, of which 2.10 ms run after the iteration ends. Kernels launched "
     "elsewhere run in the iteration for 35.7 µs. So a kernel is running for 43.1 ms",
     "nsight/a100_cuda_graphs/*.sqlite": " take 78.3 µs. CUDA graphs recorded as a whole run for 7.81 s. So a "

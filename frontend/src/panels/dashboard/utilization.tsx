@@ -48,8 +48,8 @@ export function Utilization({ data, exposed, least }: UtilizationProps) {
         whole={`of ${formatDuration(wall)} wall clock${devices.length > 1 ? `, mean of ${devices.length} GPUs` : ""}`}
         parts={(
           [
-            ["using", isSplit ? "Using GPU, computing" : "Using GPU", "other_kernel", (fraction ?? 0) - communication],
-            ["communicating", "Using GPU, communicating", "communication", communication],
+            ["using", isSplit ? "In use, computing" : "Using GPU", "other_kernel", (fraction ?? 0) - communication],
+            ["communicating", "In use, communicating", "communication", communication],
             ["copying", "Only copying", "memory", copies],
             ["idle", least ? "Idle or not recorded" : "Idle GPU", "outside", idle],
           ] as const
