@@ -1,11 +1,11 @@
 /** What the window says in one sentence, and its parts as a list and a legend. */
-import { fetchFindings, fetchTable } from "../../api/client";
+import { fetchTable } from "../../api/client";
 import type { DiagnosedPart, IterationWindow } from "../../api/types";
 import { formatCount, formatCounted, withinSentence } from "../../format/number";
 import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
-import { scopeKey, useScope } from "../../frame/scope";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { ViewLink } from "../../components/view_link";
 import { exposedOf, partKinds } from "../../model/parts";
@@ -33,9 +33,6 @@ const SPENT: Partial<Record<DiagnosedPart, string>> = {
   launch_unknown: "before work whose launch was not recorded",
 };
 
-/** What finds that queued work waits while nothing is recorded as running. */
-const UNRECORDED = "unrecorded_gpu_work";
-
 /** What only communication or only copies are called at the end of a sentence. */
 const EXPOSED = { communication: "exposed communication", copy: "exposed copies" } as const;
 
@@ -62,16 +59,14 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
   const all = idleOf(parts, unit);
   const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
   const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
-  // Launched work that waits without a known reason may wait for work that was not recorded.
-  const mayRun = (parts.queued ?? 0) > idle / 2;
+  const { data: diagnosis, loading } = useDiagnosis();
+  const found = diagnosis?.findings.find(({ missing_work: missing }) => missing !== null);
+  // Launched work that waits may wait for work that was not recorded, where some was not.
+  const mayRun = found !== undefined && (parts.queued ?? 0) > idle / 2;
   const wall = range.to - range.from;
   const exposed = exposedOf(parts, wall);
   const leads = (exposed[0]?.ns ?? 0) > idle;
   const shownCauses = leads && idle < LEAST_CAUSED * wall ? [] : causes.slice(0, 2);
-  const whole = useScope();
-  const found = useQuery(shownCauses.some(({ key }) => key === "queued") ? scopeKey(whole) : null, (signal) =>
-    fetchFindings(whole, signal),
-  ).data?.findings.find(({ detector }) => detector === UNRECORDED);
   const asked = useQuery(
     idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null,
     (signal) =>
@@ -126,7 +121,7 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
   return (
     <header class="headline timeline-answer">
       <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
-        {sums !== null && (
+        {sums !== null && !(loading && diagnosis === null) && (
           <>
             {leads && <>{named}; </>}
             {leads ? withinSentence(begins) : begins}
@@ -160,7 +155,7 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
                 <>
                   {" "}
                   (
-                  <ViewLink to={{ view: "recommendations", "findings.open": found.detector }}>
+                  <ViewLink to={{ view: "recommendations", "findings.open": found.rule }}>
                     {withinSentence(found.heading)}
                   </ViewLink>
                   )
