@@ -48,7 +48,7 @@ GPUS = Table(
                "device.cuda_ordinal", nullable=True, tier=2),
         Column("name", "Name", "text", "Name of the GPU.", "nullif(gpu.gpu_name, '')", nullable=True, searchable=True,
                tier=1),
-        Column("compute_capability", "Compute Capability or Architecture", "text", "Of NVIDIA's GPUs the compute "
+        Column("compute_capability", "Compute Capability", "text", "Of NVIDIA's GPUs the compute "
                "capability, 9.0; of AMD's the architecture, gfx942, where the recording tells it.",
                f"CASE WHEN {_IS_AMD} THEN {_AMD_ARCHITECTURE} WHEN gpu.compute_capability_major > 0 "
                "THEN gpu.compute_capability_major || '.' || gpu.compute_capability_minor END", nullable=True, tier=2),
@@ -67,7 +67,7 @@ GPUS = Table(
                "once.", "time.busy_ns", nullable=True),
         Column("kernels", "Kernels", "integer", "Kernels that the iterations launched on this GPU; Busy Time is of "
                "what ran in them.", "time.kernels", nullable=True),
-        Column("tensor_core_fraction", "TC Share of Busy Time", "fraction",
+        Column("tensor_core_fraction", "TC Share", "fraction",
                "Share of the time with a kernel running on this GPU in which a Tensor Core kernel was running. A "
                "lower bound if the Tensor Core use of some kernels is unknown; empty if none is known to use them "
                "but some may.",

@@ -21,11 +21,12 @@ function nameOf(each: Aggregation, all: readonly Aggregation[]): string {
   return [range, !isOnly && iterationsBy(each)].filter(Boolean).join(" · ");
 }
 
-/** The one iteration of a recording without marks has no number. */
-const rangeOf = (each: Aggregation): string =>
-  each.iter_start === null || each.label === WHOLE
-    ? aggregationLabel(each).toLowerCase()
-    : `iteration${each.iter_start === each.iter_stop ? "" : "s"} ${aggregationLabel(each).replace("..", "to")}`;
+function rangeOf(each: Aggregation): string {
+  // Its one iteration has a number that nothing marks.
+  if (each.label === WHOLE) return WHOLE.toLowerCase();
+  const range = aggregationLabel(each).replace("..", "to");
+  return each.iter_start === null ? range : `iteration${each.iter_start === each.iter_stop ? "" : "s"} ${range}`;
+}
 
 const choose = (aggregation: number): void =>
   navigate({ base_aggregation: String(aggregation), "compare.row": null, "compare.page": null }, true);

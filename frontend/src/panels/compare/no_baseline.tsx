@@ -261,7 +261,7 @@ function noneRelated(others: number, compared: number, ofRank: string): string {
   if (compared === 0) return `No other profile here is${ofRank || " imported"}: ${choose}.`;
   const none =
     compared === 1
-      ? `The only other imported profile${ofRank} does not spend most of its GPU time in the same ops, so it does not seem`
-      : `None of the ${formatCount(compared)} other imported profiles${ofRank} spends most of its GPU time in the same ops, so none seems`;
-  return `${none} to be of this program. ${RECORD}, or ${choose}.`;
+      ? `The only other imported profile${ofRank} seems to be of another program: it spends most of its GPU time in other ops`
+      : `All ${formatCount(compared)} other imported profiles${ofRank} seem to be of other programs: they spend most of their GPU time in other ops`;
+  return `${none}. ${RECORD}, or ${choose}.`;
 }
