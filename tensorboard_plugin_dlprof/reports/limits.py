@@ -61,9 +61,7 @@ def _named(rates: EfficiencySummary, known: list[str], unit: str) -> Iterator[tu
     for limit in known:
         if limit in _PLAIN:
             name, colour = _PLAIN[limit]
-            types = rates["other_types"] if limit == "other" else ()
-            plain = name.format(unit=unit)
-            yield ((f"{plain} (in ops such as {', '.join(types)})", plain) if types else (plain,)), colour
+            yield (name.format(unit=unit),), colour
             continue
         cause = "unknown" if limit == "cause_unknown" else limit
         label = labels.get(cause, cause)

@@ -30,7 +30,8 @@ describe("limits of the kernel time", () => {
     );
     const most = { limits: [{ limit: "other", kernel_ns: 46 }, ...limits], causes, other_types: ["mul", "add"] };
     const other = limitSegments(most, 126, "Tensor Core");
-    expect(other[0]?.label).toBe("Other (in ops such as mul, add)");
+    expect(other[0]?.label).toBe("Other");
+    expect(other[0]?.about).toContain("Most is of mul, add.");
     const last = limitsSentence(other, 126, "Tensor Core").map(({ text }) => text);
     expect(last.join("")).toMatch(/does not \(Layout\) and 36.5 % is other work\.$/);
     expect(limitsSentence(segments.slice(2), 100, "Tensor Core")).toEqual([]);

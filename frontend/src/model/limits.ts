@@ -15,11 +15,7 @@ const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, ab
     LIMIT_COLOURS.memory,
     "They multiply nothing, and what their ops must move takes the longest.",
   ],
-  other: [
-    "Other",
-    LIMIT_COLOURS.other,
-    "They multiply nothing, and are limited by neither memory nor communication. Named are the types of ops with the most time.",
-  ],
+  other: ["Other", LIMIT_COLOURS.other, "They multiply nothing, and are limited by neither memory nor communication."],
   communication: ["Communication", colourOf("communication"), "Collectives."],
   unknown: ["Unknown kernels", colourOf("unknown_kernel"), "Nothing tells whether they use {unit}s."],
   rest: ["In no op", colourOf("other"), "Kernels whose launch belongs to no op, and CUDA graphs."],
@@ -44,17 +40,16 @@ export function limitSegments(
     const plain = PLAIN[limit];
     if (plain !== undefined) {
       const [label, colour, about] = plain;
-      const largest = limit === "other" && types.length > 0 ? ` (in ops such as ${types.join(", ")})` : "";
-      return {
-        ...segment(limit, ns),
-        ...{ label: label + largest, short: label, colour, about: about.replace("{unit}", unit) },
-      };
+      const largest = limit === "other" && types.length > 0 ? ` Most is of ${types.join(", ")}.` : "";
+      return { ...segment(limit, ns), label, colour, about: about.replace("{unit}", unit) + largest };
     }
     const key = limit === "cause_unknown" ? "unknown" : limit;
     const cause = causes.find((each) => each.cause === key)?.label ?? key;
     return {
       ...segment(limit, ns),
       label: notOn(unit) + cause,
+      // On its colour the cause tells more than a part of that.
+      short: cause,
       // The next one is paler, so that the legend tells them apart.
       colour:
         causesSoFar++ === 0

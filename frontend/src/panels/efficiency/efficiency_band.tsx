@@ -34,7 +34,15 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const iterations = data.performance.profiled_iterations ?? 0;
   const work = workInWords(rates, iterations);
   const diagnosis = useDiagnosis().data;
-  const limits = iterationGain(useScope().busy);
+  const { busy } = useScope();
+  // What is behind the numbers, on demand.
+  const behind = [
+    gain !== null && gain > 0 ? iterationGain(busy) : "",
+    work === "" ? "" : `Counted are matrix multiplications, convolutions and attention: ${work}`,
+    isLowerBound(rates) && !isMostlyUnknown(rates)
+      ? `At least: shapes cover ${formatShare(measured)} of their time.`
+      : "",
+  ].filter(Boolean);
   const whole = withGraphsNs(data);
   const running = kernelsOfWall(data);
   const computed = efficiencySentence(rates, gpus, data.matrix_unit, running, iterations);
@@ -66,13 +74,11 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
             Ops whose work is known could gain at most{" "}
             <strong>{formatPerIteration(gain, { iterations, summed: iterations }, " of kernel time")}</strong>,{" "}
             <strong>{formatShare(gain / kernels)}</strong> of all
-            {fewerBits.length > 0 && `, counting 16-bit rates for ${fewerBits.join(" and ")}`}.{" "}
-            {limits !== "" && <Info term="what an iteration could gain" text={limits} />}
+            {fewerBits.length > 0 && `, counting 16-bit rates for ${fewerBits.join(" and ")}`}.
           </span>
         )}
         {work !== "" && (
           <>
-            <span data-tip="What is counted: matrix multiplications, convolutions and attention">{work}</span>
             {peak !== "" && <span>{peak}</span>}
             {running !== null && running > LEAST_OVERLAP && (
               <span>
@@ -81,14 +87,9 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
                 {gpus > 1 && " a GPU"}.
               </span>
             )}
-            {isLowerBound(rates) && !isMostlyUnknown(rates) && (
-              <span>
-                At least: shapes cover {formatShare(measured)} of the time of matrix multiplications, convolutions and
-                attention.
-              </span>
-            )}
           </>
         )}
+        {behind.length > 0 && <Info term="how much was computed, and could be gained" text={behind.join("\n")} />}
         {inGraphs ? (
           <span>
             Most of the time is in CUDA graphs recorded as a whole. Record the kernels in them:{" "}

@@ -302,17 +302,18 @@ function coverageOf(network: NetworkRates, all: number, timed: string): Coverage
     memory: of(network.memory_known_ns),
     theoretical: network.achieved_fraction === null ? of(network.occupancy_known_ns) : "",
     // Both are shown of the same kernels.
-    achieved:
+    achieved: achieved === "" ? "" : `both ${achieved}`,
+    ofAll:
       achieved === ""
         ? ""
-        : `both ${achieved}; theoretical over all kernels${of(network.occupancy_known_ns) === "" ? "" : " with a known one"}: ${formatShare(network.occupancy_fraction)}`,
+        : `Over all kernels${of(network.occupancy_known_ns) === "" ? "" : " with a known one"}, the theoretical occupancy is ${formatShare(network.occupancy_fraction)}.`,
   };
 }
 
 type Rates = Omit<NetworkRates, `${string}_known_ns` | "occupancy_of_achieved_fraction">;
 
 /** What is said of which part of the work the values are. */
-type Coverage = Partial<Record<"compute" | "memory" | "theoretical" | "achieved", string>>;
+type Coverage = Partial<Record<"compute" | "memory" | "theoretical" | "achieved" | "ofAll", string>>;
 
 interface MetersProps {
   rates: Rates;
@@ -378,6 +379,7 @@ function Meters({ rates, compute, coverage, tip, network, withOccupancy = true }
             label: "Occupancy, theoretical",
             fraction: rates.occupancy_fraction,
             value: coverage.theoretical ?? "",
+            tip: coverage.ofAll,
             mark: network?.occupancy_fraction,
           },
           {

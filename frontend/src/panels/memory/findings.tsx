@@ -9,10 +9,14 @@ const SETTING = /^PYTORCH\w+=[^\s,]+/;
 /** What finds that the GPU has room for more. */
 const ROOM = "batch_size_detector";
 
-/** What to change, before all that shows why; one sentence is a line. While the GPU has room, nothing needs what would save some. */
+/** While the GPU has room, nothing needs what would save some, and the curve comes first. */
+export const hasRoom = ({ findings }: Pick<MemoryDevice, "findings">): boolean =>
+  findings.some(({ rule }) => rule === ROOM);
+
+/** What to change, before all that shows why; one sentence is a line. */
 export function Findings({ findings }: Pick<MemoryDevice, "findings">) {
-  const hasRoom = findings.some(({ rule }) => rule === ROOM);
-  const needed = findings.filter(({ rule, severity }) => !hasRoom || rule === ROOM || severity !== "info");
+  const room = hasRoom({ findings });
+  const needed = findings.filter(({ rule, severity }) => !room || rule === ROOM || severity !== "info");
   if (needed.length === 0) return null;
   return (
     <Panel title="What to Change">

@@ -46,7 +46,7 @@ export function HeldThen({ device, rows, whole, when, drawn, isPeak, back }: Hel
       </ul>
       {tiny.length > 0 && (
         <p class="muted note-below">
-          {tiny.every(({ bytes }) => bytes === 0) ? "Nothing then: " : "Less than 0.1 %: "}
+          {tiny.every(({ bytes }) => bytes === 0) ? "None of it: " : "Less than 0.1 %: "}
           {tiny.map(({ category, bytes, blocks }) => (
             <span key={category} class="memory-key" data-tip={exactly(category, bytes, blocks)}>
               <span class="swatch" style={{ background: categoryColour(category) }} /> {category}

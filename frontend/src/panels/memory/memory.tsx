@@ -22,7 +22,7 @@ import { showsPeak } from "../../model/memory_curve";
 import { shownAtFirst } from "../../model/timeline";
 import { evidenceLink } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
-import { Findings } from "./findings";
+import { Findings, hasRoom } from "./findings";
 import { GROUPINGS, groupsOf, HeldBy } from "./held_by";
 import { HeldBlocks } from "./held_blocks";
 import { HeldThen } from "./held_then";
@@ -32,6 +32,17 @@ import { Segments } from "./segments";
 
 /** Where a sentence of the headline ends and another begins. */
 const NEXT_SENTENCE = /(?<=\.) (?=[A-Z])/;
+/** Of its first one, the peak, whose allocation reaches it, and what it consists of, which is asked first. */
+const PEAK = /^(Peak .*), (reached in `[^`]*`)(; of it .*)?\.$/;
+
+/** The headline's sentences: the answer, and what stands below it. */
+function sentencesOf(headline: string): string[] {
+  const [first = "", ...rest] = headline.split(NEXT_SENTENCE);
+  const [, peak = "", reached = "", holds = ""] = PEAK.exec(first) ?? [];
+  return peak === ""
+    ? [first, ...rest]
+    : [`${peak}${holds.replace("; of it", ":")}.`, `${reached.replace("r", "R")}.`, ...rest];
+}
 
 /** Old recordings tell how much is allocated, not which block: what holds it would be one bar and an empty table. */
 const isUnknown = ({ at_peak: held }: MemoryDevice): boolean =>
@@ -72,7 +83,7 @@ export function Memory({ data }: { data: DashboardResponse }) {
         <RecordedMeanwhile profile={scope.profile} />
       </Message>
     );
-  const [answer = "", ...rest] = memory.headline.split(NEXT_SENTENCE);
+  const [answer = "", ...rest] = sentencesOf(memory.headline);
   return (
     <div class="stacked">
       <header class="headline">
@@ -191,7 +202,7 @@ function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; o
     "By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use.";
   return (
     <>
-      <Findings findings={device.findings} />
+      {!hasRoom(device) && <Findings findings={device.findings} />}
       <OneStop>
         {device.events > 0 ? (
           <Panel
@@ -225,6 +236,7 @@ function OfDevice({ id, device, opening }: { id: string; device: MemoryDevice; o
             </Panel>
           )
         )}
+        {hasRoom(device) && <Findings findings={device.findings} />}
         <div class="memory-columns">
           {/* At a moment of few owners, too, so that what is below stays where it is. */}
           {(Math.max(owners.length, groupsOf(device, grouping).length) > 1 || url["memory.by"] !== undefined) && (

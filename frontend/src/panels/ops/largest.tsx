@@ -108,18 +108,15 @@ export function Largest({ table, links, named, noun, selects, members, tools }: 
   const apart: ReadonlyMap<string, string> = noun === "kernels" ? beginningsApart(drawn.map(shortOf)) : new Map();
   const segments: BarSegment[] = drawn.map((row) => {
     const key = textOf(row, page?.key ?? "");
+    const pass = directed ? (PASS[textOf(row, "direction")] ?? "") : "";
+    const withPass = (name: string): string => [name, pass].filter(Boolean).join(" ");
     return {
       ...{
         key,
         label: [shortOf(row), directed ? textOf(row, "direction") : ""].filter(Boolean).join(" "),
         // Where a place ends says less than what the op is; what begins it tells it from others, where there is room.
-        shorter: shortOf(row).replace(/^([^/]+)\/.+\/([^/]+)$/, "$1/…/$2"),
-        short: [
-          (apart.get(shortOf(row)) ?? shortOf(row)).split("/").at(-1),
-          directed ? PASS[textOf(row, "direction")] : "",
-        ]
-          .filter(Boolean)
-          .join(" "),
+        shorter: withPass(shortOf(row).replace(/^([^/]+)\/.+\/([^/]+)$/, "$1/…/$2")),
+        short: withPass((apart.get(shortOf(row)) ?? shortOf(row)).split("/").at(-1) ?? ""),
         ns: nsOf(row),
         colour: colourOfLimit(piecesOfRow(row, scope.onGpu)[0]?.[0] ?? "neither"),
         parts: piecesOfRow(row, scope.onGpu).map(([kind, share]) => [colourOfLimit(kind), share] as const),
