@@ -48,8 +48,8 @@ export function limitSegments(
     return {
       ...segment(limit, ns),
       label: notOn(unit) + cause,
-      // On its colour the cause tells more than a part of that.
-      short: cause,
+      // On its colour the cause says enough.
+      shorter: cause,
       // The next one is paler, so that the legend tells them apart.
       colour:
         causesSoFar++ === 0

@@ -81,7 +81,7 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   const room = wide - 2 * beside;
   const time = formatDuration(segment.ns);
   const below = height >= TWO_LINES;
-  const names = [...(below ? [] : [`${label} ${time}`]), label, shorter, short].filter(Boolean);
+  const names = [...(below ? [] : [`${label} ${time}`]), label, ...(shorter === "" ? [] : [shorter]), short];
   const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
   const lines = name === "" ? [] : [name, ...(below && textWidth(time) <= room ? [time] : [])];
   const end = beside + Math.max(...lines.map(textWidth));

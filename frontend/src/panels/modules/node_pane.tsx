@@ -108,10 +108,7 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
           ],
           ...(scope.onGpu && known("gain_ns") !== null
             ? ([
-                [
-                  mayGainMore(row) ? "Could gain, as far as known" : "Could gain, up to",
-                  <Duration ns={known("gain_ns")} />,
-                ],
+                [mayGainMore(row) ? "Could gain, known ops" : "Could gain, up to", <Duration ns={known("gain_ns")} />],
                 ["Kernel time bound by", boundSharesInWords(row) || UNKNOWN],
               ] as const)
             : []),
