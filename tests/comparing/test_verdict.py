@@ -198,6 +198,7 @@ def test_inputs_of_another_size_are_no_change_of_speed(iterations: tuple[tuple[i
         comparison = compare(order[:1], order[1:])
         verdict = verdict_of(comparison)
         assert verdict.verdict == "cannot_tell"
+        assert verdict.word == "Other work"
         assert verdict.headline.startswith("Other work: ")
         assert f" for inputs {told} (" in verdict.headline
         assert f": about {each} kernel time per input element." in verdict.headline
