@@ -324,7 +324,7 @@ def test_cpu_only_says_so(page: Page, tensorboard: TensorBoard) -> None:
     """A profile without GPU work says that, and shows no utilization of nothing."""
     page.goto(tensorboard.page(run="cpu"))
     expect(page.locator(".headline h2")).to_contain_text("no GPU work")
-    expect(page.locator(".headline .model-line")).to_contain_text("The bar is 7.54\u00a0ms, the mean of 4 iterations.")
+    expect(page.locator(".headline .model-line")).to_contain_text("Bar: 7.54\u00a0ms, mean of 4 iterations.")
     expect(panel(page, "GPU Utilization")).to_have_count(0)
     expect(page.get_by_text("GPU Utilization, Tensor Core Kernel Efficiency")).to_contain_text("holds no kernel")
 

@@ -24,20 +24,6 @@ const NARROW = 90;
 /** In a bar so high the time stands below the name. */
 const TWO_LINES = 42;
 const LINE = 17;
-/** Fewer letters of a name tell nothing. */
-const FEWEST = 4;
-
-/** As much of a name as there is room for, its first word uncut where that fits; empty where too few letters fit. */
-function beginning(whole: string, room: number): string {
-  // That something is missing before it is not worth its room.
-  const name = whole.replace(/^…/, "");
-  let end = name.length;
-  while (end >= FEWEST && textWidth(`${name.slice(0, end)}…`) > room) end -= 1;
-  const [word = ""] = /^\w{3,}/.exec(name) ?? [];
-  if (word.length >= end && textWidth(word) <= room) return word;
-  // What is left of a last word tells nothing: `linear f…`.
-  return end < FEWEST ? "" : `${name.slice(0, end).replace(/(?: \S{0,2}|…)$/, "")}…`;
-}
 
 export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: StackedBarProps) {
   const [measure, width] = useWidth(1000);
@@ -81,8 +67,9 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   const room = wide - 2 * beside;
   const time = formatDuration(segment.ns);
   const below = height >= TWO_LINES;
-  const names = [...(below ? [] : [`${label} ${time}`]), label, ...(shorter === "" ? [] : [shorter]), short];
-  const name = names.find((each) => textWidth(each) <= room) ?? beginning(short || label, room);
+  const names = [...(below ? [] : [`${label} ${time}`]), label, shorter, short].filter(Boolean);
+  // The beginning of a name would tell nothing.
+  const name = names.find((each) => textWidth(each) <= room) ?? "";
   const lines = name === "" ? [] : [name, ...(below && textWidth(time) <= room ? [time] : [])];
   const end = beside + Math.max(...lines.map(textWidth));
   let from = 0;

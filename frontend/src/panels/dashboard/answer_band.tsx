@@ -83,8 +83,8 @@ export function AnswerBand({ data, diagnosis, step, withoutGpu }: AnswerBandProp
 /** What the bar is of, which a sentence about ops of all threads does not say. */
 function barOfHost({ performance: { profiled_iterations: count } }: DashboardResponse, step: Step | null): string {
   if (step === null || step.segments.length === 0) return "";
-  const mean = count !== null && count > 1 ? `, the mean of ${formatCounted(count, "iteration")}` : "";
-  return `The bar is ${formatDuration(step.wall_ns)}${mean}.`;
+  const mean = count !== null && count > 1 ? `, mean of ${formatCounted(count, "iteration")}` : "";
+  return `Bar: ${formatDuration(step.wall_ns)}${mean}.`;
 }
 
 function Limits({ count }: { count: number }) {
