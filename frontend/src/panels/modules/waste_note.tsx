@@ -124,7 +124,11 @@ export function WasteNote({ tree, matrixUnit, diagnosis }: WasteNoteProps) {
             {ofEach}, {formatShare(shareOf(time, whole))}
           </>
         )}
-        {keptOff !== undefined && `; ${mean(keptOff.kernelNs)} kept off ${matrixUnit}s (${keptOff.label})`}
+        {keptOff !== undefined && (
+          <>
+            ; {mean(keptOff.kernelNs)} kept off {matrixUnit}s <span class="nowrap">({keptOff.label})</span>
+          </>
+        )}
         {isBound && mainBoundInWords(named) !== "" && `, ${mainBoundInWords(named)}`}.
       </h2>
       <ul class="waste-lines">
