@@ -35,6 +35,10 @@ PORTIONS = 10
 PORTIONS_IN_USE = 8
 """Of these, in how many something has to happen that goes on."""
 
+GRAPH_CALLS_FRACTION = 0.05
+"""Share of the time in which the GPU waits for launches from which that inside of calls that launch graphs, which is
+another part of an iteration, is worth naming apart."""
+
 FEW_LAUNCHES = 20
 """Launches of a capture without iterations below which there is nothing to launch together: they happen once."""
 

@@ -108,7 +108,20 @@ def test_a_slow_launch_of_a_graph_is_launching(tmp_path: Path) -> None:
     events += launch(50, 3_000, 3_600, 100, call_us=590, api="cudaGraphLaunch")
     (described,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
     assert "cudaGraphLaunch" in described["title"]
+    assert ") for launches, 590 µs of it in calls that launch graphs: " in described["title"]
     assert described["evidence"][0]["call"] == "cudaGraphLaunch"
+
+
+def test_what_calls_of_graphs_hardly_add_is_not_counted_as_launching(tmp_path: Path) -> None:
+    """The number is that of the bar then."""
+    events = [each for number in range(30) for each in launch(number + 1, 100 * number, 100 * number + 6, 20)]
+    events += launch(50, 3_000, 3_125, 100, call_us=115, api="cudaGraphLaunch")
+    answer = said(events, tmp_path)
+    (described,) = (each for each in answer["findings"] if each["rule"] == "launch_detector")
+    parts = answer["mean"]["devices"]["0"]["parts"]
+    assert parts["blocked"] > 0
+    assert described["time_ns"] == parts["launching"]
+    assert "graphs" not in described["title"]
 
 
 def test_the_first_launch_of_a_kernel_waits_for_its_code(tmp_path: Path) -> None:

@@ -33,6 +33,10 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     if is_cold_start(signals, thresholds.ONLY_COLD_FRACTION):
         return None
     waits = waiting(signals, lambda cause: cause.part == Part.LAUNCHING or _launches_a_graph(signals, cause))
+    calls_ns = 0 if waits is None else sum(row.time_ns for row in waits.rows if row.cause.part == Part.BLOCKED)
+    if waits is not None and 0 < calls_ns < thresholds.GRAPH_CALLS_FRACTION * waits.time_ns:
+        # So that it is the number of the bar, where no more is to be told.
+        waits, calls_ns = waiting(signals, lambda cause: cause.part == Part.LAUNCHING), 0
     if waits is None or (not signals.marked and len(waits.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
         return None
     named = [(f"in {place}", time_ns) for place, time_ns in places_of(waits.rows)]
@@ -43,6 +47,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     listed = ", ".join(f"{{n{number}_ns}} {place}" for number, (place, _) in enumerate(named))
     after_ns, waiter = _after_waiting(signals, waits.device)
     runs_dry = 2 * after_ns > waits.time_ns
+    calls = "all" if short_duration(calls_ns) == short_duration(waits.time_ns) else "{calls_ns}"
     after = "all" if short_duration(after_ns) == short_duration(waits.time_ns) else "{after_ns}"
     return finding_about(
         signals,
@@ -50,7 +55,8 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         "launching",
         waits,
         "launching",
-        "The GPU waits {time_ns} of each iteration ({share_fraction}) for launches: "
+        "The GPU waits {time_ns} of each iteration ({share_fraction}) for launches"
+        + (f", {calls} of it in calls that launch graphs: " if calls_ns else ": ")
         + (listed or "{where}")
         + (f"; {after} of it right after the host waited for it ({{waiter}})." if runs_dry else "."),
         _advice(signals, waits.device, runs_dry),
@@ -62,6 +68,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         else "A replayed graph launches everything in one call; what the host does besides stays.",
         numbers={
             **{f"n{number}_ns": time for number, (_, time) in enumerate(named)},
+            "calls_ns": calls_ns,
             "after_ns": after_ns,
             "waiter": waiter,
         },
