@@ -276,6 +276,28 @@ def test_sums_of_a_part_of_the_rows_are_not_called_those_of_all(page: Page, tens
     expect(groups.locator("tfoot")).to_contain_text(re.compile(r"^\d+ of \d+"))
 
 
+def test_sums_stay_in_sight_only_below_a_few_rows(page: Page, tensorboard: TensorBoard) -> None:
+    """Where the table begins at the fold, sums that stay would lie on its head or on its only rows."""
+    page.set_viewport_size({"width": 1280, "height": 640})
+    page.goto(tensorboard.page(run="amp", view="iterations"))
+    table = page.get_by_role("grid", name="Kernels Launched in Iteration 3")
+    last = table.locator("tbody tr").last
+    sums = table.locator("tfoot")
+    expect(last).to_be_visible()
+
+    def below(upper: Locator) -> bool:
+        above, box = upper.bounding_box(), sums.bounding_box()
+        return above is not None and box is not None and box["y"] >= above["y"] + above["height"] - 1
+
+    assert below(last)
+    page.mouse.move(600, 400)
+    page.mouse.wheel(0, 380)
+    expect(sums).to_have_css("position", "sticky")
+    expect(sums).to_be_in_viewport()
+    assert below(table.locator("tbody tr").nth(2))
+    assert not below(last)
+
+
 def test_a_row_shows_its_kernels(opened: Page, tensorboard: TensorBoard) -> None:
     """Selecting an op by mouse fills the table of its kernels."""
     op = rows_of(tensorboard, "amp")["rows"][1]["op_id"]

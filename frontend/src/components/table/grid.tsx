@@ -25,6 +25,7 @@ import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
 import { Calls, Duration, Size } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
+import { useStays } from "./stays";
 import { barOf, CHANGES, copiedText, hasBars, isShare, lettersIn, roomOf, TableCell, wholeOfBars } from "./table_cell";
 import { headOf, TableHead } from "./table_head";
 
@@ -350,10 +351,11 @@ interface TotalsProps {
 
 /** The sums over all rows that pass, on this page or not, in the unit of the column above. */
 function Totals({ columns, data, units, isPart }: TotalsProps) {
+  const [foot, stays] = useStays(data);
   // What they are stands before the first of them, over all cells that are empty there.
   const first = columns.findIndex(({ key }) => key in data.totals);
   return (
-    <tfoot>
+    <tfoot ref={foot} class={stays ? "stays" : ""}>
       <tr>
         {columns.map((column, i) => {
           const total = data.totals[column.key];
