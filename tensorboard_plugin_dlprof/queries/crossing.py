@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.empty import some_rows
+from tensorboard_plugin_dlprof.diagnosis.answer import MISSING_FRACTION
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered, joined
 from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK, OF_DOMAIN
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
@@ -45,6 +46,18 @@ _TIMES = (
     f"WHERE node.aggr_id = :aggregation AND node.iteration = :iteration AND {OF_DOMAIN}"
 )
 """Of the kernels that an iteration launched: their time, how much of it is in a window, and how much after it."""
+_ALL = (
+    "SELECT coalesce(sum(total_count), 0), count(DISTINCT iter_value) FROM kernel_iteration_stats "
+    "WHERE aggr_id = :aggregation AND domain_id = :domain"
+)
+_LATE = (
+    "WITH ends(stop) AS (SELECT max(stop_time) FROM iteration_list JOIN iteration_aggregation_list "
+    "USING (aggr_id, iter_value) WHERE aggr_id = :aggregation) "
+    "SELECT coalesce(sum(node.gpu_time_ns), 0), "
+    f"coalesce(sum(max({_END} - max(node.gpu_start_ns, stop), 0)), 0) FROM iteration_kernels AS node, ends "
+    f"WHERE node.aggr_id = :aggregation AND {OF_DOMAIN}"
+)
+"""Of the kernels that all iterations launched: their time, and how much of it is after the last iteration."""
 
 
 _OTHERS = (
@@ -91,24 +104,34 @@ def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: 
     if max(left, elsewhere, ran.graphs_ns, at_once) <= least:
         return ""
     where = "after the iteration ends" if inside + after == whole else "outside of the iteration"
-    outside = f", of which {short_duration(left)} run {where}" if left > least else ""
+    taken = _running_late(left, whole, where) if left > least else f"These kernels take {short_duration(whole)}"
     others = [
-        f"{what} for {short_duration(ns)}"
-        for what, ns in (
-            ("kernels launched elsewhere run in the iteration", elsewhere),
-            ("CUDA graphs recorded as a whole run", ran.graphs_ns),
-        )
+        what
+        for what, ns in (("those launched elsewhere", elsewhere), ("CUDA graphs recorded as a whole", ran.graphs_ns))
         if ns > least
     ]
-    if at_once > least:
-        others.append(f"{short_duration(at_once)} of overlap count once")
-    beside = "; ".join(others)
+    why = f"with {' and '.join(others)}" if others else "as some overlap" if at_once > least else ""
     mean = f", {short_duration(ran.covered_ns // ran.gpus)} on average of {ran.gpus} GPUs" if ran.gpus > 1 else ""
-    return (
-        f"These kernels take {short_duration(whole)}{outside}."
-        f"{f' {beside[0].upper()}{beside[1:]}.' if beside else ''}"
-        f" So a kernel is running for {short_duration(ran.covered_ns)}{mean}."
-    )
+    of = "it" if left > least else "the iteration"
+    return f"{taken}; {why and f'{why}, '}a kernel runs for {short_duration(ran.covered_ns)} of {of}{mean}."
+
+
+def ran_late(connection: sqlite3.Connection, scope: Scope) -> str:
+    """How much of the kernel time that the iterations launched is of after the last one, where that is much of it: it is
+    in these sums, and in no time of theirs. Else empty."""
+    values = {"aggregation": scope.aggregation, "domain": scope.domain}
+    kernels, iterations = connection.execute(_ALL, values).fetchone()
+    if kernels > _MOST_KERNELS:
+        return ""
+    whole, late = connection.execute(_LATE, values).fetchone()
+    if late <= MISSING_FRACTION * whole:
+        return ""
+    of = "iteration ends" if iterations == 1 else "last iteration ends"
+    return f"{_running_late(late, whole, f'after the {of}')}."
+
+
+def _running_late(part_ns: int, whole_ns: int, where: str) -> str:
+    return f"Of {short_duration(whole_ns)} of kernels, {short_duration(part_ns)} run {where}"
 
 
 def _running(connection: sqlite3.Connection, start_ns: int, stop_ns: int) -> _Running | None:

@@ -8,7 +8,7 @@ from html import escape
 
 from tensorboard_plugin_dlprof.diagnosis.as_data import least_computing
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
-from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
+from tensorboard_plugin_dlprof.queries import crossing, iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.memory import known_peak, memory
 from tensorboard_plugin_dlprof.queries.numbers import minus, plus
@@ -314,7 +314,8 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         )
     table = legend(("Kind", f"Time ({unit_name})", "Share", "Launches"), rows)
     note = f"Sums of durations{_of_iterations(connection, scope)}; overlap counts twice."
-    return section("Kernel time", f"{note} {summary.launched_outside(connection, scope)}".strip(), chart + table)
+    crossed = (crossing.ran_late(connection, scope), summary.launched_outside(connection, scope))
+    return section("Kernel time", " ".join(filter(None, (note, *crossed))), chart + table)
 
 
 def _of_iterations(connection: sqlite3.Connection, scope: Scope) -> str:

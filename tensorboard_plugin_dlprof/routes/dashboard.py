@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries import iteration_bars, ops, summary, system
+from tensorboard_plugin_dlprof.queries import crossing, iteration_bars, ops, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import Note, coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import recorded
 from tensorboard_plugin_dlprof.queries.graph_launch import graph_launch_fraction
@@ -58,6 +58,8 @@ class Dashboard(TypedDict):
     """The part of ``kernel_time.other_kernel`` that is communication."""
     launched_outside: str
     """A sentence, where ``resource_breakdown`` holds work that is not in ``kernel_time``; else empty."""
+    ran_late: str
+    """A sentence, where much of the kernel time that the iterations launched is of after the last one; else empty."""
     tensor_core_efficiency: summary.TensorCoreEfficiency
     performance: summary.Performance
     iterations: DashboardIterations
@@ -90,6 +92,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, profile: About) -> D
         "graph_launch_fraction": graph_launch_fraction(connection, scope),
         "collective_ns": summary.collectives(connection, scope)["time_ns"] or 0,
         "launched_outside": summary.launched_outside(connection, scope),
+        "ran_late": crossing.ran_late(connection, scope),
         "tensor_core_efficiency": summary.tensor_core_efficiency(connection, scope),
         "performance": summary.performance(connection, scope),
         "iterations": {

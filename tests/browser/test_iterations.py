@@ -89,7 +89,7 @@ def test_bars_and_badges(opened: Page, own: TensorBoard) -> None:
     pitch = (box["width"] - 56 - 52) / answer["total"]
     middle = (answer["iter_stop"] + 0.9 - answer["first"]) * pitch
     opened.mouse.click(box["x"] + 56 + middle, box["y"] + 40)
-    expect(opened.locator(".selected-iteration h2")).to_contain_text(f"Iteration {answer['iter_stop']}")
+    expect(opened.locator(".iteration-strip h2")).to_contain_text(f"Iteration {answer['iter_stop']}")
     expect(opened.get_by_role("grid", name=f"Kernels Launched in Iteration {answer['iter_stop']}")).to_be_visible()
 
 

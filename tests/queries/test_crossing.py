@@ -11,6 +11,7 @@ import pytest
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.queries.crossing import ran_late
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage, page_of
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -52,19 +53,18 @@ def test_kernels_that_run_after_their_iteration_are_told(crossed: UntrustedConne
     notes = [_page(crossed, table, iteration)["note"] for iteration in (1, 2, 3)]
     assert notes == [
         "",
-        "These kernels take 600 µs, of which 150 µs run after the iteration ends. So a kernel is running for 450 µs.",
-        "These kernels take 200 µs. Kernels launched elsewhere run in the iteration for 150 µs; 100 µs of overlap "
-        "count once. So a kernel is running for 250 µs.",
+        "Of 600 µs of kernels, 150 µs run after the iteration ends; a kernel runs for 450 µs of it.",
+        "These kernels take 200 µs; with those launched elsewhere, a kernel runs for 250 µs of the iteration.",
     ]
 
 
 RECORDED = {
-    "torch/v100_megatron_tp2_rank0/*.json": " take 1.35 ms. 104 µs of overlap count once. So a kernel is "
-    "running for 1.25 ms",
-    "torch/h100_qwen_bf16/*.gz": " take 45.1 ms, of which 2.10 ms run after the iteration ends. Kernels launched "
-    "elsewhere run in the iteration for 35.7 µs. So a kernel is running for 43.1 ms",
-    "nsight/a100_cuda_graphs/*.sqlite": " take 78.3 µs. CUDA graphs recorded as a whole run for 7.81 s. So a "
-    "kernel is running for 7.81 s",
+    "torch/v100_megatron_tp2_rank0/*.json": "These kernels take 1.35 ms; as some overlap, a kernel runs for 1.25 ms of "
+    "the iteration",
+    "torch/h100_qwen_bf16/*.gz": "Of 45.1 ms of kernels, 2.10 ms run after the iteration ends; with those launched "
+    "elsewhere, a kernel runs for 43.1 ms of it",
+    "nsight/a100_cuda_graphs/*.sqlite": "These kernels take 78.3 µs; with CUDA graphs recorded as a whole, a kernel runs "
+    "for 7.81 s of the iteration",
     "nsight/h100_2gpu_torchrun_nccl/*.sqlite": "",
 }
 
@@ -81,10 +81,10 @@ def test_the_way_leads_to_the_gpu_time_of_the_summary(source: str, told: str, tm
         for request in (PageRequest(iteration=row["iteration"]), PageRequest(group="")):
             table = "kernels_of_group" if request.group == "" else "kernel_names_of_iteration"
             page = page_of(connection, table_of(connection, table), scope, request)
-            assert page["note"] == (told and f"These kernels{told}.")
+            assert page["note"] == (told and f"{told}.")
             sums = short_duration(int(page["totals"]["gpu_time_ns"] or 0))
-            assert told == "" or told.startswith(f" take {sums}")
-            assert told == "" or told.endswith(f" for {short_duration(row['gpu_time_ns'])}")
+            assert told == "" or sums in told.partition(";")[0]
+            assert told == "" or f" runs for {short_duration(row['gpu_time_ns'])} of " in told
 
 
 @pytest.mark.parametrize("table", OF_ITERATION)
@@ -120,7 +120,17 @@ def test_the_command_line_tells_it_below_the_rows(
 ) -> None:
     """The page shows it above them."""
     assert main(["table", str(tmp_path / "dldb.sqlite"), "kernels_of_iteration", "--iteration", "2"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("These kernels take 600 µs, of which 150 µs")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Of 600 µs of kernels, 150 µs run")
+
+
+def test_what_ran_after_the_last_iteration_is_told_with_the_sums(crossed: UntrustedConnection, tmp_path: Path) -> None:
+    """Of the second step alone, 150 us run in the third; of all three, none after the last."""
+    assert ran_late(crossed, find_scope(crossed)) == ""
+    assert main(["aggregate", str(tmp_path / "dldb.sqlite"), "--iterations", "1-2"]) == 0
+    with closing(open_database(tmp_path / "dldb.sqlite")) as connection:
+        newest = connection.execute("SELECT max(aggr_id) FROM model_summary").fetchone()[0]
+        told = ran_late(connection, find_scope(connection, newest))
+    assert told == "Of 800 µs of kernels, 150 µs run after the last iteration ends."
 
 
 def test_work_that_was_launched_outside_is_told_where_the_wall_time_shows_it(

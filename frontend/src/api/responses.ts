@@ -349,6 +349,8 @@ export interface DashboardResponse {
   collective_ns: number;
   /** A sentence, where `resource_breakdown` holds work that is not in `kernel_time`; else empty. */
   launched_outside: string;
+  /** A sentence, where much of the kernel time that the iterations launched is of after the last one; else empty. */
+  ran_late: string;
   tensor_core_efficiency: TensorCoreEfficiency;
   performance: Performance;
   iterations: DashboardIterations;

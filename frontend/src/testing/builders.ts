@@ -108,6 +108,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
     graph_launch_fraction: null,
     collective_ns: 0,
     launched_outside: "",
+    ran_late: "",
     tensor_core_efficiency: { fraction: 0.8, tensor_core_ns: 2e8, kernel_ns: 2.5e8, unknown_ns: 0 },
     performance: {
       wall_clock_ns: 1e9,

@@ -160,6 +160,26 @@ export function DataTable(props: DataTableProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only when an answer shows it
   }, [beyond, lastPage]);
 
+  const head = (
+    <TableTitle
+      title={props.title}
+      {...(props.id === undefined ? {} : { id: props.id })}
+      summed={props.summed === true}
+    />
+  );
+  // What chooses another table stays where it is, and keeps the focus, until that is loaded.
+  if (props.tools !== undefined && error === null && data?.table !== table)
+    return (
+      <section class="data-table" aria-label={title}>
+        <div {...tools}>
+          <div class="table-tools">
+            {head}
+            {props.tools}
+          </div>
+        </div>
+        <Loading what={noun} height={heightOf(props.rows ?? pageSize, pageSize)} />
+      </section>
+    );
   if (data === null)
     return error === null ? (
       <Loading what={noun} height={heightOf(props.rows, pageSize)} />
@@ -200,11 +220,7 @@ export function DataTable(props: DataTableProps) {
     <section class="data-table" aria-label={title}>
       <div {...tools}>
         <div class="table-tools">
-          <TableTitle
-            title={props.title}
-            {...(props.id === undefined ? {} : { id: props.id })}
-            summed={props.summed === true}
-          />
+          {head}
           {props.tools}
           {many && known.some(({ searchable }) => searchable) && (
             <div class="search">

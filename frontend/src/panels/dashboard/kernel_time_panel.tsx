@@ -79,6 +79,7 @@ export function KernelTimePanel({ data, communicates }: KernelTimePanelProps) {
           known.
         </p>
       )}
+      {data.ran_late !== "" && <p class="muted note-below">{data.ran_late}</p>}
       {data.launched_outside !== "" && <p class="muted note-below">{data.launched_outside}</p>}
     </Panel>
   );

@@ -93,6 +93,7 @@ export function WhereTimeGoes({ data, diagnosis }: { data: DashboardResponse; di
         )
       }
     >
+      {data.ran_late !== "" && <p class="muted">{data.ran_late}</p>}
       {graphShare !== null && (
         <p class="muted">By kernel, because a graph launch holds {formatShare(graphShare)} of the GPU time.</p>
       )}

@@ -34,7 +34,8 @@ const RIGHT = 52;
 /** Room for what is said above long bars, in two lines. */
 const TOP = 34;
 const BOTTOM = 18;
-const PLOT_HEIGHT = 160;
+/** Low enough that the first kernels of the selected iteration stand above the fold. */
+const PLOT_HEIGHT = 104;
 const HEIGHT = TOP + PLOT_HEIGHT + BOTTOM;
 
 /** Above the highest bar, of which a frame and what is said of it would touch the ceiling. */

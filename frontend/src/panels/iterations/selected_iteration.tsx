@@ -20,9 +20,7 @@ import { excesses } from "../../model/spread";
 import { forgotten } from "../../model/table_state";
 import type { Changes } from "../../model/url_state";
 import { overIn } from "./bars";
-import { KernelsByIteration } from "./kernels_by_iteration";
-import { KernelsByName } from "./kernels_by_name";
-import { KernelsByOp } from "./kernels_by_op";
+import { KernelsOfOp } from "./kernels_of_op";
 
 const GROUPINGS = [
   ["name", "by name", "Kernels of one name are one row"],
@@ -79,6 +77,33 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
       ),
     [gpus, rows],
   );
+  const note = [
+    unknownWork(data).graphs &&
+      (graphs > 0
+        ? "Without those inside CUDA graphs: shares are of the kernels listed."
+        : "Without those inside CUDA graphs."),
+    gpus > 1 && `Times are sums over ${formatCounted(gpus, "GPU")}.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+  const links = { iteration };
+  const launched = {
+    // Of no group: those too that have no path, such as kernels whose launch was not recorded. Of the only iteration of an aggregation
+    // kernels by name are stored: it may launch millions.
+    name: only
+      ? { table: "kernels_of_group", name: "nkernels", noun: "kernels", links: { group: "" } }
+      : { table: "kernel_names_of_iteration", name: "nkernels", noun: "kernels", links },
+    path: { table: "op_paths_of_iteration", name: "pkernels", noun: "paths", links },
+    op: {
+      table: "ops_of_iteration",
+      name: "oops",
+      noun: "ops",
+      links,
+      selectable: true,
+      below: ["okernels"],
+    },
+    kernel: { table: "kernels_of_iteration", name: "ikernels", noun: "kernels", links, selectable: true },
+  };
   return (
     <>
       {iteration !== "" && (
@@ -99,25 +124,6 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
                 <IterationStrip iteration={iteration} />
               </div>
             )}
-            {row?.profiled !== false && hasGpuWork(data) && (
-              <div class="section-head">
-                <Choice
-                  label="Kernels"
-                  shown
-                  options={GROUPINGS}
-                  value={by}
-                  to={(id) => ({ "iters.by": id === "name" ? null : id })}
-                />
-                <span class="muted">
-                  {unknownWork(data).graphs &&
-                    (graphs > 0
-                      ? "Without those inside CUDA graphs: shares are of the kernels listed. "
-                      : "Without those inside CUDA graphs. ")}
-                  {gpus > 1 && `Times are sums over ${formatCounted(gpus, "GPU")}. `}
-                  {!whole && <Info term="The iteration of a kernel" text={LAUNCHED} />}
-                </span>
-              </div>
-            )}
           </div>
           {row?.profiled === false ? (
             <p class="iteration-outside">
@@ -132,24 +138,26 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
             </p>
           ) : !hasGpuWork(data) ? null : (
             <>
-              {by === "path" ? (
-                <DataTable
-                  key={iteration}
-                  table="op_paths_of_iteration"
-                  name="pkernels"
-                  title={`Kernels Launched in ${where} by Path`}
-                  noun="paths"
-                  links={{ iteration }}
-                  pageSize={10}
-                  empty={empty}
-                />
-              ) : by === "op" ? (
-                <KernelsByOp iteration={iteration} where={where} empty={empty} />
-              ) : by === "kernel" ? (
-                <KernelsByIteration iteration={iteration} where={where} empty={empty} />
-              ) : (
-                <KernelsByName iteration={iteration} where={where} only={only} empty={empty} />
-              )}
+              {note !== "" && <p class="muted iteration-outside">{note}</p>}
+              <DataTable
+                key={iteration}
+                {...launched[by]}
+                title={`Kernels Launched in ${where}${by === "path" ? " by Path" : by === "op" ? " by Op" : ""}`}
+                pageSize={10}
+                empty={empty}
+                tools={
+                  <>
+                    <Choice
+                      label="Kernels"
+                      options={GROUPINGS}
+                      value={by}
+                      to={(id) => ({ "iters.by": id === "name" ? null : id })}
+                    />
+                    {!whole && <Info term="The iteration of a kernel" text={LAUNCHED} />}
+                  </>
+                }
+              />
+              {by === "op" && <KernelsOfOp iteration={iteration} where={where} />}
             </>
           )}
         </section>
