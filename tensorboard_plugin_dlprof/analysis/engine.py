@@ -23,7 +23,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Verdict,
 )
 from tensorboard_plugin_dlprof.columns.store import release_freed
-from tensorboard_plugin_dlprof.diagnosis.known_waits import NOT_TAKEN_OUT, sure_gain
+from tensorboard_plugin_dlprof.diagnosis.known_waits import NOT_TAKEN_OUT, sure_gain, unknown_gain
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -188,11 +188,8 @@ def _shown(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 _OF_BOUNDS_OF_THEIR_OWN = frozenset({"unrecorded_gpu_work", "cold_start", "slow_iterations"})
 
-_LOST_ONCE, _CANNOT_BE_GAINED, _REST = 0.5, 0.25, 0.1
-"""How much of the time of findings without a gain counts."""
-
-_OF_WALL_TIME = frozenset({"unrecorded", "missing_work", "communication", "copies"})
-"""Causes whose time is all lost, whatever can be gained of it; that of kernels is work."""
+_LOST_ONCE = 0.5
+"""How much of the time of findings without a gain counts, if it is lost once."""
 
 
 def _is_worth(finding: Finding, iteration_ns: int) -> bool:
@@ -224,4 +221,4 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
         return (0.0, time)
     if finding.once:  # Work that is missing once is from before the time that everything else is about.
         return (0.0 if marked or finding.cause == "missing_work" else _LOST_ONCE * time, time)
-    return (time * (_CANNOT_BE_GAINED if finding.cause in _OF_WALL_TIME else _REST), time)
+    return (unknown_gain(time, finding.cause), time)

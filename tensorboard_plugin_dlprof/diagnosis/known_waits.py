@@ -22,6 +22,18 @@ WAITS_ARE_TOLD: Final = (
 SURE: Final[Mapping[str, float]] = {"high": 0.6, "medium": 0.4, "low": 0.2}
 """How much of the distance between the ends of a gain counts in the order of findings, by its confidence."""
 
+_CANNOT_BE_GAINED, _REST = 0.25, 0.1
+"""How much of the time of findings without a gain counts, by whether it is all lost; that of kernels is work."""
+
+_OF_WALL_TIME = frozenset({"unrecorded", "missing_work", "communication", "copies"})
+"""Causes whose time is all lost, whatever can be gained of it."""
+
+_EVEN_OUT: Final = "Even out what the ranks compute or send"
+_SEND_EVENLY: Final = ", even out what the ranks send each other"
+"""What most helps where most is a wait, and what an advice says of it."""
+
+_MOST_WAITS = 0.5
+
 _LEAST_GAIN = 0.01
 """Below this share of an iteration nothing is recommended for the sake of its gain."""
 
@@ -50,18 +62,24 @@ def without_waits(diagnosis: Mapping[str, Any], waits: float | None) -> dict[str
 def _told(finding: Mapping[str, Any], waits: float, wall_ns: int) -> dict[str, Any]:
     title = finding["title"].removesuffix(NOT_TAKEN_OUT).rstrip()
     action = finding["action"].replace(OTHER_RANKS_SHOW, "").replace(OTHER_HOSTS_SHOW, "")
+    if waits > _MOST_WAITS:
+        rest = action.replace(_SEND_EVENLY, "")
+        action = f"{_EVEN_OUT}. {rest}"
     gain = finding["gain"]
     return {
         **finding,
         "title": f"{title} Of the exposed time, {percentage(waits)} is a wait for other ranks, which nothing hides.",
         "action": action,
-        "gain": None if gain is None else _gain(gain, round(finding["time_ns"] * (1 - waits)), wall_ns),
+        "gain": None if gain is None else _gain(gain, finding["time_ns"], waits, wall_ns),
     }
 
 
-def _gain(gain: Mapping[str, Any], most_ns: int, wall_ns: int) -> dict[str, Any]:
+def _gain(gain: Mapping[str, Any], time_ns: int, waits: float, wall_ns: int) -> dict[str, Any]:
     """A gain of no more than what is no wait."""
+    most_ns = round(time_ns * (1 - waits))
     if gain["high_ns"] is None:
+        if waits > _MOST_WAITS:
+            return {**gain, "cannot_tell": "most of it is a wait for other ranks"}
         return {**gain, "cannot_tell": (gain["cannot_tell"] or "").replace(SHOWS_BESIDE, "") or None}
     how = (gain["how"] or "").replace(WAITS_ARE_TOLD, "")
     if most_ns < _LEAST_GAIN * wall_ns:
@@ -144,11 +162,18 @@ def _order(finding: Mapping[str, Any]) -> tuple[bool, float]:
 
 def _weight(finding: Mapping[str, Any]) -> float:
     gain = finding["gain"]
-    if gain is None or gain["high_ns"] is None:
+    if gain is not None and gain["high_ns"] is not None:
+        return sure_gain(gain["low_ns"], gain["high_ns"], finding["confidence"])
+    if finding["per"] == "once" or (gain is not None and gain["none_while"] is not None):
         return 0.0
-    return sure_gain(gain["low_ns"], gain["high_ns"], finding["confidence"])
+    return unknown_gain(finding["time_ns"] or 0, finding["cause"])
 
 
 def sure_gain(low_ns: int, high_ns: int, confidence: str) -> float:
     """The nanoseconds by which findings with a gain are sorted."""
     return low_ns + (high_ns - low_ns) * SURE[confidence]
+
+
+def unknown_gain(time_ns: float, cause: str) -> float:
+    """The nanoseconds by which findings are sorted whose gain is not known."""
+    return time_ns * (_CANNOT_BE_GAINED if cause in _OF_WALL_TIME else _REST)
