@@ -117,8 +117,8 @@ def crossing(connection: sqlite3.Connection, table: str, scope: Scope, request: 
 
 
 def ran_late(connection: sqlite3.Connection, scope: Scope) -> str:
-    """How much of the kernel time that the iterations launched is of after the last one, where that is much of it: it is
-    in these sums, and in no time of theirs. Else empty."""
+    """How much of the kernel time that the iterations launched is of after the last one, where that is much of it: it
+    is in these sums, and in no time of theirs. Else empty."""
     values = {"aggregation": scope.aggregation, "domain": scope.domain}
     kernels, iterations = connection.execute(_ALL, values).fetchone()
     if kernels > _MOST_KERNELS:

@@ -63,8 +63,8 @@ RECORDED = {
     "the iteration",
     "torch/h100_qwen_bf16/*.gz": "Of 45.1 ms of kernels, 2.10 ms run after the iteration ends; with those launched "
     "elsewhere, a kernel runs for 43.1 ms of it",
-    "nsight/a100_cuda_graphs/*.sqlite": "These kernels take 78.3 µs; with CUDA graphs recorded as a whole, a kernel runs "
-    "for 7.81 s of the iteration",
+    "nsight/a100_cuda_graphs/*.sqlite": "These kernels take 78.3 µs; with CUDA graphs recorded as a whole, a kernel "
+    "runs for 7.81 s of the iteration",
     "nsight/h100_2gpu_torchrun_nccl/*.sqlite": "",
 }
 
