@@ -111,6 +111,38 @@ def test_the_tracks_stay_where_they_are_while_the_window_moves(page: Page, tenso
         assert canvas.bounding_box()["y"] == top, key  # type: ignore[index]
 
 
+def test_zooming_leaves_the_lane_under_the_pointer_where_it_is(page: Page, tensorboard: TensorBoard) -> None:
+    """However few of those above it have anything in the window: the next turn of the wheel is on the same, and a click."""
+    opened(page, tensorboard, "amp")
+    lane = page.locator(".timeline-names div", has_text=re.compile(r"^stream"))
+    before = lane.bounding_box()
+    assert before is not None
+    page.mouse.move(700, before["y"] + before["height"] / 2)
+    page.keyboard.down("Control")
+    for _ in range(6):
+        page.mouse.wheel(0, -200)
+        page.wait_for_timeout(300)
+    page.keyboard.up("Control")
+    expect(page.locator(".timeline-names .timeline-empty").first).to_be_visible()
+    assert lane.bounding_box() == before
+    page.mouse.move(700, 10)
+    page.locator("body").press("w")
+    page.wait_for_function("top => document.querySelector('.timeline-canvas').getBoundingClientRect().height < top", arg=250)
+    folded = lane.bounding_box()
+    assert folded is not None
+    y = folded["y"] + folded["height"] / 2
+    page.mouse.move(700, y)
+    page.keyboard.down("Control")
+    for _ in range(6):
+        page.mouse.wheel(0, 300)
+        page.wait_for_timeout(300)
+    page.keyboard.up("Control")
+    expect(page.locator(".timeline-names .timeline-empty")).to_have_count(0)
+    unfolded = lane.bounding_box()
+    assert unfolded is not None
+    assert unfolded["y"] <= y <= unfolded["y"] + unfolded["height"]
+
+
 def test_what_is_told_at_the_pointer_goes_with_a_click_and_with_keys(page: Page, tensorboard: TensorBoard) -> None:
     """Until the pointer moves again: it would lie over what is told of the selection."""
     opened(page, tensorboard, "amp")

@@ -18,6 +18,7 @@ import {
   threadNames,
   within,
   foldedRows,
+  movedBy,
   zoomed,
 } from "./timeline";
 import { readTimeline, timelineLink } from "./timeline_link";
@@ -268,6 +269,18 @@ describe("rows of what does nothing", () => {
     const loaded = { ...answer(150), from: 100, tracks: [{ id: 1, count: 3, items: overlapping }] };
     const shown = foldedRows(streams, { from: 100, to: 200 }, loaded);
     expect(shown.map(({ height }) => height)).toEqual([48]);
+  });
+
+  it("stay as they are while the pointer is on them, and come back in sight of it", () => {
+    const idle = { ...answer(500), tracks: [...answer(500).tracks, { id: 2, count: 0, items: undefined }] };
+    const view = { from: 100, to: 200 };
+    const held = foldedRows(rows, view, idle as unknown as TimelineWindow, rows);
+    expect(held.map(({ key, height }) => [key, height])).toEqual(rows.map(({ key, height }) => [key, height]));
+    const folded = foldedRows(rows, view, idle as unknown as TimelineWindow);
+    expect(folded.map(({ height }) => height)).toEqual([14, 14]);
+    expect(foldedRows(rows, view, answer(150), folded)).toEqual(rows);
+    expect(movedBy(folded, rows, 20)).toBe(4);
+    expect(movedBy(folded, rows, 5)).toBe(0);
   });
 
   it("stay where it does something, and until that is known", () => {

@@ -285,25 +285,48 @@ const OF_HOST: ReadonlySet<TrackRow["kind"]> = new Set(["range", "op", "call"]);
 
 /**
  * The rows without the levels of modules that have nothing in the window, with one in place of those of a thread of the host, where none
- * of these has anything, with low ones for streams that have nothing, and with one row's height for each lane of others.
+ * of these has anything, with low ones for streams that have nothing, and with one row's height for each lane of others. Those of `held`
+ * stay, and as high: they are under the pointer.
  */
-export function foldedRows(rows: readonly TrackRow[], view: View, answer: TimelineWindow | null): readonly TrackRow[] {
+export function foldedRows(
+  rows: readonly TrackRow[],
+  view: View,
+  answer: TimelineWindow | null,
+  held: readonly TrackRow[] = [],
+): readonly TrackRow[] {
   const ofHost = rows.filter(({ kind }) => OF_HOST.has(kind));
   if (ofHost.length === rows.length) return rows;
+  const least = new Map(held.map(({ key, height }) => [key, height]));
   const shown = new Set(ofHost.filter((row) => mayShow(row, view, answer)));
-  const busy = new Set([...shown].map(({ thread }) => thread));
+  const busy = new Set(ofHost.flatMap((row) => (shown.has(row) || least.has(row.key) ? [row.thread] : [])));
   const told = new Set<number | undefined>();
   return rows.flatMap((row): TrackRow[] => {
     const { thread, label } = row;
-    if (row.kind === "stream")
-      return [{ ...row, height: mayShow(row, view, answer) ? HEIGHTS.stream * lanesIn(row, answer) : HEIGHTS.group }];
+    if (row.kind === "stream") {
+      const height = mayShow(row, view, answer) ? HEIGHTS.stream * lanesIn(row, answer) : HEIGHTS.group;
+      return [{ ...row, height: Math.max(height, least.get(row.key) ?? 0) }];
+    }
     if (!OF_HOST.has(row.kind)) return [row];
-    if (busy.has(thread)) return shown.has(row) ? [row] : label !== "" ? [{ ...row, empty: true }] : [];
+    if (busy.has(thread)) {
+      if (shown.has(row)) return [row];
+      return label !== "" || least.has(row.key) ? [{ ...row, empty: true }] : [];
+    }
     if (told.has(thread)) return [];
     told.add(thread);
     const none = label.split(THREAD)[1] ?? "no host work here";
     return [{ key: `none ${thread ?? ""}`, kind: "group", label: none, track: 0, height: HEIGHTS.group, empty: true }];
   });
+}
+
+/** Where a row begins, below the first of them. */
+export const topOf = (rows: readonly TrackRow[], row: number): number =>
+  rows.slice(0, row).reduce((sum, { height }) => sum + height, 0);
+
+/** By how much a row at a height of the tracks lies lower among other rows. */
+export function movedBy(before: readonly TrackRow[], after: readonly TrackRow[], y: number): number {
+  const at = before.findIndex((row, number) => y < topOf(before, number) + row.height);
+  const then = after.findIndex(({ key }) => key === before[at]?.key);
+  return at < 0 || then < 0 ? 0 : topOf(after, then) - topOf(before, at);
 }
 
 const WORK: Readonly<Record<string, string>> = {

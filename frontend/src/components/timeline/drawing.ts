@@ -9,7 +9,7 @@ import type { Bins, TimelineHits, TimelineOverview, TimelineWindow, TrackData, T
 import { shortKernelName, plainName } from "../../model/kernel_name";
 import { contrast } from "../../model/shades";
 import { blockLabel, NEAR_NS } from "../../model/gap";
-import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
+import { binClass, binShare, classColour, lanesOf, topOf, type TrackRow } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
 import { drawCurve, drawOverOthers } from "./curve";
 import { crosses, endIn, type Line } from "./lines";
@@ -134,7 +134,7 @@ const VEIL = 0.75;
 /** Draws all of it; `context` is scaled to CSS pixels. */
 export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: Strips): void {
   const { view, answer, rows, palette, width } = scene;
-  const height = AXIS_HEIGHT + rows.reduce((sum, row) => sum + row.height, 0);
+  const height = AXIS_HEIGHT + topOf(rows, rows.length);
   const scale = width / (view.to - view.from);
   const at = (time: number): number => (time - view.from) * scale;
   context.fillStyle = palette.background;
@@ -199,15 +199,15 @@ function drawLines(
   { lines, rows, view, palette, width }: Scene,
   at: (time: number) => number,
 ): void {
-  const topOf = (row: number): number => AXIS_HEIGHT + rows.slice(0, row).reduce((sum, { height }) => sum + height, 0);
+  const topAt = (row: number): number => AXIS_HEIGHT + topOf(rows, row);
   context.strokeStyle = palette.text;
   context.lineWidth = 1.5;
   for (const line of lines) {
     if (!crosses(line, view)) continue;
     const [from, to] = [endIn(line[0], view), endIn(line[1], view)];
     const [x1, x2] = [at(from.at), at(to.at)];
-    const y1 = topOf(line[0].row + 1) - 2;
-    const y2 = topOf(line[1].row) + 2;
+    const y1 = topAt(line[0].row + 1) - 2;
+    const y2 = topAt(line[1].row) + 2;
     context.beginPath();
     context.moveTo(x1, y1);
     context.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2);
@@ -215,7 +215,7 @@ function drawLines(
     for (const [x, row, { beyond }] of [[x1, line[0].row, from] as const, [x2, line[1].row, to] as const]) {
       if (beyond === "") continue;
       const left = Math.min(Math.max(x + 4, 0), width - context.measureText(beyond).width - 4);
-      drawOverOthers(context, beyond, left, (topOf(row) + topOf(row + 1)) / 2, palette.text, palette);
+      drawOverOthers(context, beyond, left, (topAt(row) + topAt(row + 1)) / 2, palette.text, palette);
     }
   }
 }

@@ -7,7 +7,7 @@ import { lengthIn } from "../../model/gap";
 import { cutLabel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
 import type { TimelineHits, TimelineOverview, TimelineWindow } from "../../api/types";
-import { classInWords, panned, seenOf, zoomed, type TrackRow } from "../../model/timeline";
+import { classInWords, movedBy, panned, seenOf, topOf, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
 import { useWidth } from "../use_width";
 import { AXIS_HEIGHT, draw, itemName, Strips, type Scene } from "./drawing";
@@ -117,9 +117,17 @@ export function Tracks(props: TracksProps) {
     return () => cancelAnimationFrame(frame);
   }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes, cut, queue]);
 
+  // Rows that appear above the pointer push its row down: the page scrolls on, so that the same row stays under it.
+  const pointerY = useRef<number | null>(null);
+  const before = useRef(rows);
+  useLayoutEffect(() => {
+    const y = pointerY.current;
+    const by = y === null ? 0 : movedBy(before.current, rows, y - AXIS_HEIGHT);
+    before.current = rows;
+    if (by !== 0) canvas.current?.closest(".frame-main")?.scrollBy(0, by);
+  }, [rows]);
+
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
-  const topOf = (row: TrackRow): number =>
-    AXIS_HEIGHT + rows.slice(0, rows.indexOf(row)).reduce((sum, { height: high }) => sum + high, 0);
   const rowAt = (y: number): number => {
     let top = AXIS_HEIGHT;
     return rows.findIndex((row) => {
@@ -134,7 +142,7 @@ export function Tracks(props: TracksProps) {
     const track = answer?.tracks.find(({ id }) => id === row?.track);
     if (row === undefined || answer === null || track === undefined) return null;
     const time = timeAt(x);
-    return { row, item: itemDrawn(track, row, { time: time - answer.from, y: y - topOf(row), pixel, slack }), time };
+    return { row, item: itemDrawn(track, row, { time: time - answer.from, y: y - AXIS_HEIGHT - topOf(rows, rows.indexOf(row)), pixel, slack }), time };
   };
   /** What a click there asks for. */
   const placeOf = ({ row, time }: { row: TrackRow; time: number }): Place => {
@@ -220,6 +228,7 @@ export function Tracks(props: TracksProps) {
   const onPointerMove = (event: PointerEvent): void => {
     const at = place(event);
     if (props.pointed) props.pointed.current = at.x / Math.max(width, 1);
+    pointerY.current = at.y;
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, at);
     const [one, other] = [...pointers.current.values()];
     if (pinch.current !== null && one !== undefined && other !== undefined) {
@@ -337,6 +346,7 @@ export function Tracks(props: TracksProps) {
           onPointerLeave={() => {
             setHover(null);
             if (props.pointed) props.pointed.current = null;
+            pointerY.current = null;
           }}
         />
         {/* Empty rows would say that nothing ran. */}

@@ -31,7 +31,6 @@ import {
   threadNames,
   toldOf,
   within,
-  foldedRows,
   zoomed,
   type TrackRow,
 } from "../../model/timeline";
@@ -46,6 +45,7 @@ import { Keys, useKeys } from "./keys";
 import { Launches, useLaunches } from "./launches";
 import { Minimap } from "./minimap";
 import { Selection } from "./selection";
+import { useLanes } from "./use_lanes";
 import { useSearch } from "./use_search";
 import { useSelected } from "./use_selected";
 import { useSums } from "./use_sums";
@@ -134,8 +134,8 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const threads = useMemo(() => threadNames(overview.tracks), [overview]);
   const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
   const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
-  // Once the window rests: nothing moves under the pointer before.
-  const drawn = useMemo(() => foldedRows(rows, rest, answer), [rows, rest, answer]);
+  const pointed = useRef<number | null>(null);
+  const drawn = useLanes(rows, rest, view.from === rest.from && view.to === rest.to ? answer : null, pointed);
   const replaced = error !== null || (answer !== null && answer.state !== overview.state);
   useEffect(() => {
     if (replaced) onReplaced();
@@ -229,7 +229,6 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     setDragged(null);
     select(null);
   };
-  const pointed = useRef<number | null>(null);
   const held = dragged ?? (extent === null ? null : { from: extent.start, to: extent.start + extent.duration });
   /** Where zooming by keys holds the window: at the pointer, else at what is selected, else in the middle. */
   const anchor = (): number => pointed.current ?? anchorIn(view, held);
