@@ -37,14 +37,18 @@ def test_a_gap_is_found_by_keyboard_and_kept_in_the_url(page: Page, tensorboard:
 
 
 def test_the_first_gap_is_one_of_the_window(page: Page, tensorboard: TensorBoard, logdir: Path) -> None:
-    """Where all of its gaps are too short to be seen, too: not the half second after the last kernel."""
+    """Not the half second after the last kernel. Where all of them are too short to be seen, the window goes closer."""
     if not (logdir / "tensorrt").is_dir():
         pytest.skip("needs ../shared/data")
     opened(page, tensorboard, "tensorrt")
     expect(page.locator(".timeline-head")).to_contain_text("from first to last GPU work")
     page.get_by_role("button", name="Next gap").click()
     expect(page.get_by_label("Details")).to_contain_text(re.compile(r"Gap of [\d.]+ (?:ns|µs) .*Queued", re.DOTALL))
-    assert "timeline.from" not in page.url
+    name = page.get_by_label("Details").locator("strong").first.inner_text()
+    length = float(name.split()[2]) * (1 if name.endswith("ns") else 1_000)
+    window = [int(re.search(rf"timeline\.{end}=(\d+)", page.url)[1]) for end in ("from", "to")]  # type: ignore[index]
+    width = page.locator(".timeline-page canvas").bounding_box()["width"]  # type: ignore[index]
+    assert length * width / (window[1] - window[0]) == pytest.approx(40, rel=0.1)
 
 
 def test_the_window_moves_by_keys_and_the_tables_follow(page: Page, tensorboard: TensorBoard) -> None:
@@ -199,7 +203,7 @@ def test_the_sentence_is_about_one_gpu_and_no_iteration_that_nobody_marked(
     expect(head).to_contain_text(re.compile(r"^GPU 0 is idle .* from first to last GPU work\.$"))
     expect(head).not_to_contain_text("iteration")
     largest = page.locator(".timeline-answer p")
-    expect(largest).to_contain_text(re.compile(r"Longest before .*\.$"))
+    expect(largest).to_contain_text(re.compile(r"Idle longest before .*\.$"))
     op, gaps = re.search(r"before (\S+): .* in (\d+) gaps\.$", largest.inner_text()).groups()  # type: ignore[union-attr]
     rows = page.get_by_role("grid", name="Gaps of GPU 0 by Cause and Op").get_by_role("row")
     expect(rows.filter(has=page.get_by_role("gridcell", name=gaps, exact=True)).filter(has_text=op)).not_to_have_count(
@@ -230,7 +234,7 @@ def test_the_sentence_names_what_is_exposed_where_idle_time_is_more(page: Page, 
     expect(page.locator(".timeline-head")).to_contain_text(re.compile(named.format(re.escape(legend.inner_text()))))
     opened(page, tensorboard, "ddp/rank0")
     said = page.locator(".timeline-answer p")
-    expect(said).to_contain_text(re.compile(r"Longest before to: [\d.]+ µs in one gap\.$"))
+    expect(said).to_contain_text(re.compile(r"Idle longest before to: [\d.]+ µs in one gap\.$"))
 
 
 @pytest.mark.parametrize("real_run", ["xplane/mi300x_jax_attention"], indirect=True)
@@ -316,6 +320,21 @@ def test_the_overview_shows_ops_however_few_they_are(page: Page, tensorboard: Te
       const row = map.getContext("2d").getImageData(0, 10, map.width, 1).data;
       return new Set(new Uint32Array(row.buffer)).size > 2;
     }""")
+
+
+def test_the_next_hit_is_wide_enough_to_be_seen_and_still_one_of_those_counted(
+    page: Page, tensorboard: TensorBoard
+) -> None:
+    """The window goes closer to it; what is counted are those of the window that was searched."""
+    opened(page, tensorboard, "amp")
+    search, said = page.get_by_label("Search kernels and ops"), page.locator(".timeline-bar [role=status]")
+    search.fill("batch_norm")
+    expect(said).to_have_text(re.compile(r"^\d+ here$"))
+    count = said.inner_text().split()[0]
+    for number in (1, 2):
+        search.press("Enter")
+        expect(said).to_have_text(f"{number} of {count}")
+        assert "timeline.from" in page.url
 
 
 def test_a_search_that_fails_counts_nothing(page: Page, tensorboard: TensorBoard, complaints: list[str]) -> None:

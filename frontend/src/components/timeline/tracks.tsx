@@ -142,7 +142,16 @@ export function Tracks(props: TracksProps) {
     const track = answer?.tracks.find(({ id }) => id === row?.track);
     if (row === undefined || answer === null || track === undefined) return null;
     const time = timeAt(x);
-    return { row, item: itemDrawn(track, row, { time: time - answer.from, y: y - AXIS_HEIGHT - topOf(rows, rows.indexOf(row)), pixel, slack }), time };
+    return {
+      row,
+      item: itemDrawn(track, row, {
+        time: time - answer.from,
+        y: y - AXIS_HEIGHT - topOf(rows, rows.indexOf(row)),
+        pixel,
+        slack,
+      }),
+      time,
+    };
   };
   /** What a click there asks for. */
   const placeOf = ({ row, time }: { row: TrackRow; time: number }): Place => {

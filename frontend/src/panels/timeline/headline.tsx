@@ -115,7 +115,7 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
       before <code data-tip={op}>{shortPath(op)}</code>
     </>
   );
-  const gapsInWords = gaps === 1 ? "in one gap" : `in ${formatCounted(gaps ?? 0, "gap")}`;
+  const gapsInWords = gaps === 1 ? "one gap" : formatCounted(gaps ?? 0, "gap");
   // One group of gaps that is all of the first cause needs no sentence of its own.
   const isAll = gaps !== null && total !== null && total === shownCauses[0]?.ns;
   return (
@@ -147,7 +147,7 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
               {at === 0 && isAll && (
                 <>
                   {" "}
-                  ({gapsInWords}
+                  (in {gapsInWords}
                   {before})
                 </>
               )}
@@ -164,14 +164,19 @@ export function Headline({ sums, unit, placeOf, longest, device, scope }: Headli
             </>
           ))}
           {shownCauses.length > 0 && ". "}
-          {idle > 0 && gaps !== null && !isAll && (
-            <>
-              {total === idle ? "All of it" : "Longest"}
-              {before}
-              {total === idle ? before && "," : ":"} {total !== idle && `${formatDuration(total)} `}
-              {gapsInWords}.
-            </>
-          )}
+          {idle > 0 &&
+            gaps !== null &&
+            !isAll &&
+            (total === idle ? (
+              <>
+                The idle time is {gapsInWords}
+                {before}.
+              </>
+            ) : (
+              <>
+                Idle longest{before}: {formatDuration(total ?? 0)} in {gapsInWords}.
+              </>
+            ))}
           {longest !== undefined && sums !== null && (
             <>
               {" "}

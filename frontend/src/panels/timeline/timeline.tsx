@@ -35,6 +35,7 @@ import {
   type TrackRow,
 } from "../../model/timeline";
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
+import { baseOf, walkTo, type Walk } from "../../model/timeline_walk";
 import { wholeNumber } from "../../model/url_state";
 import { Details } from "./details";
 import { findCall, findGap } from "./finding";
@@ -156,25 +157,21 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   const launches = useLaunches(device, rest, dragged === null ? null : range, view);
   const { sums, ofWindow } = useSums(device, activity?.id, rest, dragged === null ? null : range);
 
+  const walk = useRef<Walk | null>(null);
+  /** To a gap or a hit, as close as it takes to see it. */
+  const go = (next: Pick<TimelineItem, "start" | "duration">, what: Selected, part: boolean): void => {
+    walk.current = walkTo(next, { view, base: baseOf(walk.current, view), whole, width, part });
+    select(what, walk.current.shown === view ? null : walk.current.shown);
+  };
   const nextGap = (forwards: boolean): void => {
     const of = gap?.device ?? device;
     if (of === null) return;
-    findGap({ scope: { ...scope, profile }, device: of, view, width, gap, forwards }).then(
+    const base = baseOf(walk.current, view);
+    findGap({ scope: { ...scope, profile }, device: of, view: base, width, gap, forwards }).then(
       (next) => {
-        if (next === null) {
-          setSaid("No further gap.");
-          return;
-        }
-        const stop = next.start + next.duration;
         // The first one may go on beyond the window, of which it is a part.
-        const inside =
-          gap === null ? next.start < view.to && stop > view.from : next.start >= view.from && stop <= view.to;
-        const length = Math.max(view.to - view.from, next.duration * 1.2);
-        const middle = next.start + next.duration / 2;
-        select(
-          { device: of, at: next.start },
-          inside ? null : within({ from: middle - length / 2, to: middle + length / 2 }, whole),
-        );
+        if (next !== null) go(next, { device: of, at: next.start }, gap === null);
+        else setSaid("No further gap.");
       },
       () => setSaid("The next gap could not be found."),
     );
@@ -205,7 +202,12 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
     );
   };
   const searching = useRef<HTMLInputElement>(null);
-  const { hits, counted, search, find } = useSearch({ rows, rest, width, item, select, reveal, say: setSaid });
+  const { hits, counted, search, find } = useSearch({
+    ...{ rows, rest, width, item },
+    base: useStable(baseOf(walk.current, rest)),
+    go: (next, what) => go(next, what, true),
+    say: setSaid,
+  });
   /** What is too narrow to be listed; else, on a stream, the gap of its GPU, if nothing else runs then. */
   const pick = (row: TrackRow, place: Place): void => {
     setDragged(null);
@@ -227,6 +229,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
   };
   const clear = (): void => {
     setDragged(null);
+    walk.current = null;
     select(null);
   };
   const held = dragged ?? (extent === null ? null : { from: extent.start, to: extent.start + extent.duration });

@@ -18,8 +18,9 @@ interface Asked {
   rest: View;
   width: number;
   item: TimelineItem | null;
-  select: (next: Selected) => void;
-  reveal: (next: TimelineItem, what: Selected) => void;
+  /** The one whose hits are counted, of which the window may be a part. */
+  base: View;
+  go: (next: Pick<TimelineItem, "start" | "duration">, what: Selected) => void;
   say: (text: string) => void;
 }
 
@@ -32,16 +33,19 @@ interface Search {
   find: (text: string, by: 1 | -1) => void;
 }
 
-export function useSearch({ rows, rest, width, item, select, reveal, say }: Asked): Search {
+export function useSearch({ rows, rest, base, width, item, go, say }: Asked): Search {
   const { profile, round } = useScope();
   const [searched, setSearched] = useState("");
   const named = rows.flatMap(({ kind, track }) => (SEARCHED.test(kind) ? [track] : [])).slice(0, MOST_SEARCHED);
-  const found = useQuery(
+  const key = (window: View): string | null =>
     searched === "" || width < 1 || named.length === 0
       ? null
-      : `${profile} ${round} ${rest.from} ${rest.to} ${width} ${named.join(" ")} ${searched}`,
-    (signal) => fetchTimelineHits(profile, searched, rest, Math.round(width), named, signal),
-  );
+      : `${profile} ${round} ${window.from} ${window.to} ${width} ${named.join(" ")} ${searched}`;
+  const hitsIn = (window: View) => (signal: AbortSignal) =>
+    fetchTimelineHits(profile, searched, window, Math.round(width), named, signal);
+  const isPart = key(base) !== key(rest);
+  const found = useQuery(key(base), hitsIn(base));
+  const near = useQuery(isPart ? key(rest) : null, hitsIn(rest));
   // Those of the last letters stay until the next are known.
   const hits = searched === "" || found.error !== null ? null : found.data;
   const listed = hits?.listed ?? [];
@@ -52,7 +56,7 @@ export function useSearch({ rows, rest, width, item, select, reveal, say }: Aske
     setSearched(text.trim());
     const known = text.trim() === searched && !found.loading ? listed[place < 0 ? 0 : place + by] : undefined;
     if (known !== undefined) {
-      select({ item: known.id });
+      go(known, { item: known.id });
       return;
     }
     if (by < 0) {
@@ -63,13 +67,13 @@ export function useSearch({ rows, rest, width, item, select, reveal, say }: Aske
     fetchTimelineSearch(profile, text, at, new AbortController().signal).then(
       (next) => {
         if (next === null) say(`Nothing is called "${text}".`);
-        else reveal(next, { item: next.id });
+        else go(next, { item: next.id });
       },
       () => say("The search failed."),
     );
   };
   return {
-    hits,
+    hits: isPart && hits !== null && near.error === null ? near.data : hits,
     counted: hits === null || found.loading ? null : { count: hits.count, place },
     search: setSearched,
     find,
