@@ -116,7 +116,7 @@ def test_the_tracks_stay_where_they_are_while_the_window_moves(page: Page, tenso
 
 
 def test_zooming_leaves_the_lane_under_the_pointer_where_it_is(page: Page, tensorboard: TensorBoard) -> None:
-    """However few of those above it have anything in the window: the next turn of the wheel is on the same, and a click."""
+    """However few of those above it have anything in the window: the next turn of the wheel, and a click, are on it."""
     opened(page, tensorboard, "amp")
     lane = page.locator(".timeline-names div", has_text=re.compile(r"^stream"))
     before = lane.bounding_box()
@@ -131,7 +131,9 @@ def test_zooming_leaves_the_lane_under_the_pointer_where_it_is(page: Page, tenso
     assert lane.bounding_box() == before
     page.mouse.move(700, 10)
     page.locator("body").press("w")
-    page.wait_for_function("top => document.querySelector('.timeline-canvas').getBoundingClientRect().height < top", arg=250)
+    page.wait_for_function(
+        "top => document.querySelector('.timeline-canvas').getBoundingClientRect().height < top", arg=250
+    )
     folded = lane.bounding_box()
     assert folded is not None
     y = folded["y"] + folded["height"] / 2
