@@ -11,8 +11,9 @@ from tensorboard_plugin_dlprof.comparing.comparison import Comparison, Measure, 
 from tensorboard_plugin_dlprof.comparing.groups import Group
 from tensorboard_plugin_dlprof.comparing.limits import Outcome
 from tensorboard_plugin_dlprof.comparing.memory import HeldRow
+from tensorboard_plugin_dlprof.comparing.names import Likeness
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
-from tensorboard_plugin_dlprof.comparing.recording import Op
+from tensorboard_plugin_dlprof.comparing.recording import Kernel, Op
 from tensorboard_plugin_dlprof.comparing.replacements import KernelUse, Replacement
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
@@ -107,7 +108,7 @@ def side_json(side: Side, value_ns: int) -> dict[str, Any]:
 
 def row_json(row: Row) -> dict[str, Any]:
     """One row of the change."""
-    a, b = (_sums(ops) for ops in (row.a, row.b))
+    a, b = _both_sums(row.a, row.b)
     return {
         "kind": row.kind,
         "name": row.name,
@@ -137,7 +138,7 @@ def row_json(row: Row) -> dict[str, Any]:
 def group_json(group: Group) -> dict[str, Any]:
     """Rows of the change that are alike, summed."""
     of_a, of_b = group.a, group.b
-    a, b = _sums(of_a), _sums(of_b)
+    a, b = _both_sums(of_a, of_b)
     a_ops, b_ops = group.counts
     return {
         "kind": "ops" if of_a or of_b else group.rows[0].kind,
@@ -171,14 +172,33 @@ def _known_sum(values: Sequence[_Number | None]) -> _Number | None:
     return sum(known[1:], known[0]) if known and len(known) == len(values) else None
 
 
-def _sums(ops: Sequence[Op]) -> dict[str, Any]:
-    kernels = [kernel for op in ops for kernel in op.kernels]
-    longest = max(kernels, key=lambda kernel: kernel.time_ns, default=None)
+_MUCH = 0.5
+"""Of the time of the longest kernel: what a kernel must have to be one that a row is about."""
+
+
+def _both_sums(a: Sequence[Op], b: Sequence[Op]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Of B the kernel with the most time is named, or one with much that is named more like A's."""
+    of_a, of_b = _longest_first(a), _longest_first(b)
+    longest = of_b[:1]
+    if of_a and of_b:
+        likeness = Likeness(*([kernel.name for kernel in side] for side in (of_a, of_b)))
+        much = [kernel for kernel in of_b if kernel.time_ns >= _MUCH * of_b[0].time_ns]
+        longest = [max(much, key=lambda kernel: likeness(of_a[0].name, kernel.name))]
+    return _sums(a, of_a[:1]), _sums(b, longest)
+
+
+def _longest_first(ops: Sequence[Op]) -> list[Kernel]:
+    return sorted((kernel for op in ops for kernel in op.kernels), key=lambda kernel: -kernel.time_ns)
+
+
+def _sums(ops: Sequence[Op], kernels: Sequence[Kernel]) -> dict[str, Any]:
+    """Of these ops; the first of the kernels is named."""
+    first = kernels[0] if kernels else None
     kernel_ns, tensor_core_ns = sum(op.kernel_ns for op in ops), sum(op.tensor_core_ns for op in ops)
     unknown = any(op.unknown_ns for op in ops)
     return {
-        "kernel": longest.name if longest else None,
-        "precision": longest.precision or None if longest else None,
+        "kernel": first.name if first else None,
+        "precision": first.precision or None if first else None,
         "tensor_core_fraction": tensor_core_ns / kernel_ns if kernel_ns and not unknown else None,
     }
 

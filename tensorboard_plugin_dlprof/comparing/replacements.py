@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from tensorboard_plugin_dlprof.comparing.matching import Match
-from tensorboard_plugin_dlprof.comparing.names import normal_kernel_name
+from tensorboard_plugin_dlprof.comparing.names import Likeness, normal_kernel_name
 from tensorboard_plugin_dlprof.comparing.recording import Kernel, Op
 
 
@@ -46,19 +46,34 @@ def replacements(matches: Iterable[Match]) -> list[Replacement]:
         left, right = _only(left, right, normal_kernel_name), _only(right, left, normal_kernel_name)
         if not left or not right:
             continue
-        names = tuple(_longest_first(left)), tuple(_longest_first(right))
-        one = result.setdefault(names, Replacement(KernelUse(list(names[0])), KernelUse(list(names[1]))))
-        one.ops += 1
-        _add(one.a, left)
-        _add(one.b, right)
+        for names in _by_role(left, right):
+            one = result.setdefault(names, Replacement(KernelUse(list(names[0])), KernelUse(list(names[1]))))
+            one.ops += 1
+            _add(one.a, left)
+            _add(one.b, right)
     return sorted(result.values(), key=lambda one: (-max(one.a.time_ns, one.b.time_ns), one.a.names, one.b.names))
+
+
+_Kernels = dict[str, list[Kernel]]
+
+
+def _by_role(left: _Kernels, right: _Kernels) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Each kernel of B with the one of A that is most like it: an op runs several that do different things.
+
+    Those of A that none is most like go with the one with the most time that has some, so that sums stay whole.
+    """
+    names, likeness = _longest_first(left), Likeness(left, right)
+    places: dict[str, list[str]] = {name: [] for name in names}
+    for name in _longest_first(right):
+        places[max(names, key=lambda of_a: likeness(of_a, name))].append(name)
+    taken = [name for name in names if places[name]]
+    others = [name for name in names if not places[name]]
+    parts = [([name, *others] if name == taken[0] else [name], places[name]) for name in taken]
+    return [(tuple(name for name in names if name in a), tuple(b)) for a, b in parts]
 
 
 def _names(ops: Sequence[Op]) -> list[str]:
     return [kernel.name for op in ops for kernel in op.kernels]
-
-
-_Kernels = dict[str, list[Kernel]]
 
 
 def _by_name(ops: Sequence[Op]) -> _Kernels:

@@ -105,7 +105,16 @@ _OF_CALLS = (
 
 _OF_KERNELS = (
     _column(("a_kernel", "Kernel A", "kernel_name", "The kernel of A with the most time."), True, tier=2),
-    _column(("b_kernel", "Kernel B", "kernel_name", "The kernel of B with the most time."), True, tier=2),
+    _column(
+        (
+            "b_kernel",
+            "Kernel B",
+            "kernel_name",
+            "The kernel of B with the most time; of several with much, the one whose name is most like A's.",
+        ),
+        True,
+        tier=2,
+    ),
     _column(("a_tensor_core_fraction", "TC A", "fraction", "Share of A's kernel time on Tensor Cores."), tier=2),
     _column(("b_tensor_core_fraction", "TC B", "fraction", "Share of B's kernel time on Tensor Cores."), tier=2),
     _column(("a_precision", "Precision A", "text", "Of the kernel of A with the most time."), tier=3),

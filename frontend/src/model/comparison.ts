@@ -155,6 +155,9 @@ export function barAt(bars: readonly OrderBar[], place: number): number {
   return result < 0 ? bars.length - 1 : result;
 }
 
+export const mean = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+
 /** Median of numbers; null of none. */
 export function median(values: readonly number[]): number | null {
   const ordered = [...values].sort((x, y) => x - y);

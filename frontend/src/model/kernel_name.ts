@@ -167,14 +167,17 @@ function inCommon(one: string, other: string): number {
   return at;
 }
 
-/** Of a generated name as shown, what it does and its tile: `…dgrad…128x128x64›`. Which GPU it was generated for says nothing of one. */
+/** Of a generated name as shown, what it does, on which type, and its tile: `…dgrad f16 128x128x64`. Which GPU it was generated for says nothing of one. */
 const kindAndTile = (name: string): string =>
-  name.replace(/^sm\d+_xmma_([a-z0-9]+)\w* ‹(?:.* )?(\S+›)$/, (_, kind: string, tile: string) => `…${kind}…${tile}`);
+  name.replace(
+    /^sm\d+_xmma_([a-z0-9]+)\w* ‹([a-z]+\d+)\S* (\S+)›$/,
+    (_, kind: string, type: string, tile: string) => `…${kind} ${type} ${tile}`,
+  );
 
 /**
  * Names of a list where there is little room: without what one has in common with another, `…MT128x192x64›`. Of a name
  * that departs from some sooner than from others, the word in which it does so first stays; generated names are all cut
- * alike, to what they do and their tile, where that tells them apart.
+ * alike, to what they do, their type and tile, where that tells them apart.
  */
 export function beginningsApart(names: readonly string[]): ReadonlyMap<string, string> {
   const distinct = [...new Set(names)];

@@ -64,18 +64,18 @@ it("leaves out of names what they have in common with another, where there is li
   ]);
 });
 
-it("keeps of generated names what they do and their tile, also where all do the same", () => {
+it("keeps of generated names what they do, on which type, and their tile, also where all do the same", () => {
   const pass = (name: string, tile: string) => `sm80_xmma_${name}_implicit_gemm ‹f16f16_f16f32 ${tile}›`;
   const names = [pass("wgrad", "128x32"), pass("dgrad", "128x32"), pass("dgrad", "128x64"), pass("fprop", "64x64")];
   expect([...beginningsApart(names).values()]).toEqual([
-    "…wgrad…128x32›",
-    "…dgrad…128x32›",
-    "…dgrad…128x64›",
-    "…fprop…64x64›",
+    "…wgrad f16 128x32",
+    "…dgrad f16 128x32",
+    "…dgrad f16 128x64",
+    "…fprop f16 64x64",
   ]);
   expect([...beginningsApart([pass("fprop", "64x64"), pass("fprop", "128x32")]).values()]).toEqual([
-    "…fprop…64x64›",
-    "…fprop…128x32›",
+    "…fprop f16 64x64",
+    "…fprop f16 128x32",
   ]);
   const tf32 = pass("wgrad", "128x32").replace("f16f16_f16f32", "tf32f32");
   expect(new Set(beginningsApart([...names, tf32]).values()).size).toBe(5);

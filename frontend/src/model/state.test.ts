@@ -127,6 +127,7 @@ describe("order and columns", () => {
     expect(nextSort("name", column("name", "text"))).toBe("-name");
     expect(sortDirection("-calls", "calls")).toBe("descending");
     expect(sortDirection("-calls", "name")).toBe("none");
+    expect(sortDirection("-size_ns", "change_ns")).toBe("descending");
   });
 
   it("folds what is alike in all of many rows, and of few what is empty", () => {

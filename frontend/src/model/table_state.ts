@@ -70,10 +70,14 @@ export function nextSort(current: string, column: Column): string {
   return isNumeric(column) || column.type === "boolean" ? descending : column.key;
 }
 
+/** By column of changes that of their sizes, by which they are ordered whatever their sign. */
+const SIZES: Readonly<Record<string, string>> = { change_ns: "size_ns" };
+
 /** What `aria-sort` says of a column. */
 export function sortDirection(sort: string, key: string): "ascending" | "descending" | "none" {
-  if (sort === key) return "ascending";
-  return sort === `-${key}` ? "descending" : "none";
+  const by = sort.replace("-", "");
+  if (by !== key && by !== SIZES[key]) return "none";
+  return by === sort ? "ascending" : "descending";
 }
 
 /** Paths in `column` of which the part that is `shown` belongs to more than one op of these rows: it does not tell them apart. */

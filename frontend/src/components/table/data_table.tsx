@@ -77,6 +77,8 @@ interface DataTableProps {
   causes?: boolean;
   /** The time of which rows with none, or little, are left out until the user asks for them, or for rows of some kind. */
   timed?: keyof typeof TIMES | undefined;
+  /** What a filter of a column that is not shown is called, by both: `kind=ops`. */
+  filterNames?: Readonly<Record<string, string>>;
   /** How many rows are to come, where it is known. */
   rows?: number | undefined;
   /** Beside its title: how its rows are made. */
@@ -208,6 +210,12 @@ export function DataTable(props: DataTableProps) {
   const columns = selectedColumns ?? layout.fit(unfolded, needed);
   const select = (key: string): void =>
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
+  const unseen = filters.filter((key) => !columns.some((column) => column.key === key));
+  const nameOf = (key: string): string => {
+    const value = state.where[key] ?? "";
+    const label = data.columns.find((column) => column.key === key)?.label ?? key;
+    return props.filterNames?.[`${key}${value}`] ?? `${label}: ${value.replace(/^=/, "")}`;
+  };
   const many = narrowed || data.filtered > FEW_ROWS;
   // On one page it would only repeat what is seen, unless it says what is left out, or turns a choice back.
   const timeless = leavesOut ? data.total - data.filtered : 0;
@@ -234,7 +242,19 @@ export function DataTable(props: DataTableProps) {
               />
             </div>
           )}
-          {narrowed && (
+          {/* No field tells of them. */}
+          {unseen.map((key) => (
+            <button
+              key={key}
+              type="button"
+              class="button"
+              data-tip="Remove this filter"
+              onClick={() => change({ where: { ...state.where, [key]: "" }, page: 0 })}
+            >
+              {nameOf(key)} <Icon name="close" />
+            </button>
+          ))}
+          {(state.search !== "" || filters.length > Math.min(unseen.length, 1)) && (
             <button type="button" class="button" onClick={() => change({ search: "", where: {}, page: 0 })}>
               <Icon name="close" /> Clear filters
             </button>

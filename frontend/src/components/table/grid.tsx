@@ -151,13 +151,14 @@ export function Grid(props: GridProps) {
   const beginnings = useMemo(
     () =>
       new Map(
-        (ofKernels.length > 1 ? ofKernels : []).map(({ key }) => [
-          key,
-          beginningsApart(rows.map((row) => shortFirstKernel(cellText(row[key])))),
-        ]),
+        (ofKernels.length > 1 ? ofKernels : []).map((column) => {
+          const names = rows.map((row) => shortFirstKernel(cellText(row[column.key])));
+          const fit = names.every(({ length }) => length <= lettersIn(widthOf(column)));
+          return [column.key, fit ? new Map<string, string>() : beginningsApart(names)];
+        }),
       ),
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- of these columns
-    [rows, columns],
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the columns by their widths
+    [rows, rooms],
   );
   const placeOf = (column: Column, row: Row): string | undefined =>
     (kernels.get(column.key) ?? places.get(column.key))?.get(cellText(row[column.key]));

@@ -36,7 +36,7 @@ export function TableHead(props: TableHeadProps) {
   const { columns, sort, where } = props;
   const head = useRef<HTMLTableSectionElement>(null);
   const sorted = Math.max(
-    columns.findIndex(({ key }) => key === sort.replace("-", "")),
+    columns.findIndex(({ key }) => sortDirection(sort, key) !== "none"),
     0,
   );
   const inHead = (row: number, column: number): HTMLElement | null | undefined =>

@@ -197,6 +197,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
               key={tab}
               {...TABLES[tab]}
               {...(tab === "groups" && comparesKernels(comparison) ? OF_KERNELS : {})}
+              filterNames={{ "kind=ops": "Kernels" }}
               links={baselineLinks(baseline)}
               selectable={tab === "ops" || tab === "groups"}
               below={["cmembers"]}

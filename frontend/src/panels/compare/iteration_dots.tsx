@@ -1,10 +1,10 @@
-/** The iterations of both sides as dots with their medians, so that two modes or a drift are seen. */
+/** The iterations of both sides as dots with their means, or medians where the headline tells these, so that two modes or a drift are seen. */
 import type { CompareResponse, CompareSamples } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { axisUnit, formatDuration } from "../../format/time";
 import { tickLabel, ticksBetween } from "../../model/chart";
-import { axisFor, median } from "../../model/comparison";
+import { axisFor, mean, median } from "../../model/comparison";
 import { AxisNote, heightOf } from "./waterfall";
 
 /** At least, px. */
@@ -22,13 +22,16 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
     (wall ? side.iteration_ns : side.kernel_ns).filter((ns): ns is number => ns !== null);
   const sides = [values(comparison.iterations.a), values(comparison.iterations.b)] as const;
   if (sides[0].length + sides[1].length < 3) return null;
+  // What the line is of is what the headline tells.
+  const middle = comparison.of_medians ? "median" : "mean";
   return (
     <Panel
       title={wall ? "Iterations of A and B" : "Kernel Time of A and B"}
-      about="Each dot is an iteration, the line the median. The interval of the headline is that of the median ratio of all pairs of one of B and one of A, by the test of Mann and Whitney, which assumes nothing about how times are distributed."
+      about={`Each dot is an iteration, the line the ${middle}. The interval of the headline is that of the median ratio of all pairs of one of B and one of A, by the test of Mann and Whitney, which assumes nothing about how times are distributed.`}
     >
       <Dots
         height={Math.max(heightOf(comparison) - NAMES, LOWEST)}
+        middle={middle}
         sides={sides}
         names={[comparison.iterations.a.iteration, comparison.iterations.b.iteration]}
       />
@@ -38,11 +41,13 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
 
 interface DotsProps {
   height: number;
+  /** What the line is. */
+  middle: "mean" | "median";
   sides: readonly [readonly number[], readonly number[]];
   names: readonly [readonly number[], readonly number[]];
 }
 
-function Dots({ height, sides, names }: DotsProps) {
+function Dots({ height, middle: word, sides, names }: DotsProps) {
   const [measure, width] = useWidth(800);
   const all = [...sides[0], ...sides[1]];
   const [low, high] = axisFor(Math.min(...all), Math.max(...all));
@@ -64,11 +69,11 @@ function Dots({ height, sides, names }: DotsProps) {
         {sides.map((values, side) => {
           const left = LEFT + side * half;
           const step = (half - 24) / Math.max(values.length, 1);
-          const middle = median(values);
+          const middle = word === "mean" ? mean(values) : median(values);
           return (
             <g key={side} class={side === 0 ? "dots-a" : "dots-b"}>
               {middle !== null && (
-                <line class="dots-median" x1={left + 8} x2={left + half - 8} y1={y(middle)} y2={y(middle)} />
+                <line class="dots-middle" x1={left + 8} x2={left + half - 8} y1={y(middle)} y2={y(middle)} />
               )}
               {values.map((ns, i) => (
                 <circle key={i} cx={left + 12 + (i + 0.5) * step} cy={y(ns)} r="4">
@@ -77,7 +82,7 @@ function Dots({ height, sides, names }: DotsProps) {
               ))}
               <text class="axis-title" x={left + half / 2} y={height + 14} text-anchor="middle">
                 {side === 0 ? "A" : "B"}
-                {middle === null ? "" : `: median ${formatDuration(middle)}`}
+                {middle === null ? "" : `: ${word} ${formatDuration(middle)}`}
               </text>
             </g>
           );

@@ -103,7 +103,7 @@ function rowsOf(comparison: CompareResponse): Row[] {
       : [{ ...row, label: `${kind.label}, mean` }];
   });
   if (per === "iteration" || a.recording_ns === null || b.recording_ns === null) return rows;
-  const recording = timeRow("Recording", a.recording_ns, b.recording_ns);
+  const recording = timeRow("Recording, with idle time", a.recording_ns, b.recording_ns);
   // What the page is about is first; how long work took is read beside how busy the GPU was.
   const before = per === "capture" ? 0 : rows.findIndex(({ kind }) => kind.key === "gpu_utilization");
   return before < 0 ? [...rows, recording] : [...rows.slice(0, before), recording, ...rows.slice(before)];
