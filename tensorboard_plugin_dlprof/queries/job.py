@@ -156,6 +156,13 @@ def rank_columns(con: sqlite3.Connection) -> dict[str, tuple[Any, ...]]:
     return result
 
 
+def costs_of(con: sqlite3.Connection) -> list[int | None]:
+    """What of the own delay of each rank others waited for while they computed nothing, at most: sums over the
+    iterations. None where nothing could be matched, and without iterations."""
+    cells = matrix(con, "cost")
+    return [None if not (each >= 0).any() else int(each[each >= 0].sum()) for each in cells]
+
+
 def mean_ranks(con: sqlite3.Connection, iterations: tuple[int, int] | None = None) -> list[dict[str, Any]]:
     """The parts of the time of each rank in a mean iteration, of those that it has or of some (``ranks``); of a job
     without iterations, from first to last GPU work."""

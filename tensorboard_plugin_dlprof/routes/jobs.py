@@ -225,6 +225,7 @@ class RankColumns(TypedDict):
     launch_unknown_ns: list[int | None]
     unrecorded_ns: list[int | None]
     own_delay_ns: list[int | None]
+    cost_ns: list[int | None]
 
 
 class IterationColumns(TypedDict):
@@ -328,6 +329,7 @@ def _job(connection: Connection) -> dict[str, Any]:
     """What the pages of all ranks of a job show of it, and where the profiles of the ranks are."""
     ranks = queries.rank_columns(connection)
     stems = [member_stem(database) for database in ranks.pop("database")]
+    ranks["cost_ns"] = tuple(queries.costs_of(connection))
     answer = queries.answer(connection)
     verdict = answer["verdict"]
     is_by_delay = verdict["rank"] is not None and verdict["stage"] is None and verdict["cause"] != "link"

@@ -44,7 +44,7 @@ def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
     page.keyboard.press("Backspace")
     options.filter(has_text="ranks compared").click()
     expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")
-    cells = page.get_by_role("application", name=re.compile("Own delay"))
+    cells = page.get_by_role("application", name=re.compile("^Cost"))
     cells.focus()
     for key in ("End", "PageDown", "PageUp", "Home", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
@@ -98,7 +98,7 @@ def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer
     expect(told).to_have_count(7)
     told.last.get_by_role("button", name="more").click()
     expect(told.nth(7)).to_contain_text("waiting")
-    cells = page.get_by_role("application", name=re.compile("Own delay"))
+    cells = page.get_by_role("application", name=re.compile("^Cost"))
     cells.scroll_into_view_if_needed()
     box = cells.bounding_box()
     assert box is not None
@@ -127,7 +127,7 @@ def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer
 def test_ranks_are_looked_at_closer(page: Page, many: TensorBoard) -> None:
     """Of hundreds of ranks, those of a drag are shown with their names, in the table, too."""
     page.goto(many.page(run="job/host0", view="gpus"))
-    cells = page.get_by_role("application", name=re.compile("Own delay of 12 rows in 3 columns"))
+    cells = page.get_by_role("application", name=re.compile("Cost of 12 rows in 3 columns"))
     cells.scroll_into_view_if_needed()
     box = cells.bounding_box()
     assert box is not None
@@ -140,7 +140,7 @@ def test_ranks_are_looked_at_closer(page: Page, many: TensorBoard) -> None:
     expect(page).not_to_have_url(re.compile(r"ranks\.(cell|from)"))
     expect(page.locator(".heat-rows li")).to_have_text(["Rank 1 (this)", "Rank 2", "Rank 3", "Rank 4"])
     expect(page.locator(".heat-map")).to_contain_text("4 of 12 ranks")
-    closer = page.get_by_role("application", name=re.compile("Own delay of 4 rows in 3 columns"))
+    closer = page.get_by_role("application", name=re.compile("Cost of 4 rows in 3 columns"))
     page.mouse.move(0, 0)
     closer.focus()
     page.keyboard.press("ArrowDown")
@@ -161,7 +161,7 @@ def test_delays_are_told_of_an_iteration_as_the_sentence_tells_them(page: Page, 
     page.goto(many.page(run="job/host0", view="gpus"))
     expect(page.locator(".rank-verdict")).to_contain_text(re.compile(r"Rank 1 .* costs about 1\.\d+\sms of each"))
     expect(page.locator(".rank-bars li").nth(2).locator(".rank-delay")).to_have_text(re.compile(r"^1\.\d+$"))
-    expect(page.locator(".rank-tiles")).to_contain_text(re.compile(r"lost to imbalance\s*of the time, waiting"))
+    expect(page.locator(".rank-tiles")).to_contain_text(re.compile(r"lost to imbalance\s*of all ranks' time, waiting"))
     expect(page.locator(".heat-rows")).to_contain_text("Rank 1 (this)")
     card = page.get_by_role("article", name="Rank 1 is a straggler")
     expect(card.locator(".finding-gain")).to_have_text(re.compile(r"^about 1\.\d+\sms\d\d\.\d\s%$"))
@@ -173,8 +173,8 @@ def test_delays_are_told_of_an_iteration_as_the_sentence_tells_them(page: Page, 
     assert not any("<" in text for text in page.locator(".heat-map td:not(.muted)").all_inner_texts())
     page.get_by_role("button", name="Table").click()
     expect(page.locator(".heat-map")).to_contain_text(re.compile(r"no number: below 0\.012\sms"))
-    page.get_by_text("Cost", exact=True).click()
-    expect(page.get_by_role("application", name=re.compile("^Cost of 12 rows"))).to_be_visible()
+    page.get_by_text("Own delay", exact=True).click()
+    expect(page.get_by_role("application", name=re.compile("^Own delay of 12 rows"))).to_be_visible()
 
 
 def test_a_rank_is_divided_alike_in_all_bars(page: Page, many: TensorBoard) -> None:
@@ -188,7 +188,7 @@ def test_a_rank_is_divided_alike_in_all_bars(page: Page, many: TensorBoard) -> N
     across = page.locator(".rank-legend").evaluate(swatches)
     assert {"Tensor Cores", "Waiting"} <= {label for label, _ in own}
     assert [part for part in across if part in own] == own
-    expect(page.locator(".gpu-head")).to_have_text(re.compile(r"^the mean of \d+ iterations, [\d.]+\sms ?kernels ran$"))
+    expect(page.locator(".gpu-head")).to_have_text(re.compile(r"^the mean of \d+ iterations, [\d.]+\sms ?computing$"))
 
 
 def test_the_bars_of_all_ranks_are_one_tab_stop(page: Page, many: TensorBoard) -> None:
@@ -218,7 +218,7 @@ def test_the_heat_map_is_as_high_as_what_stood_in_its_place(page: Page, many: Te
     to_come = panel.bounding_box()
     for route in held:
         route.continue_()
-    expect(panel.locator(".heat-head")).to_have_text("Own delay (ms)")
+    expect(panel.locator(".heat-head")).to_have_text("Cost (ms)")
     expect(panel.locator(".heat-named")).to_have_text("Rank 1 (this)")
     drawn = panel.bounding_box()
     assert to_come is not None

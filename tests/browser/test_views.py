@@ -166,7 +166,10 @@ def test_gpus(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     expect(page.locator(".gpu-track > *")).to_have_count(2)
     expect(grid(page, "GPUs").locator("tbody tr")).to_have_count(2)
     devices = tensorboard.dashboard(real_run)["gpu_utilization"]["devices"]
-    expect(page.locator(".gpu-share").first).to_have_text(f"{devices[0]['fraction'] * 100:.1f} %")
+    used = rf"GPU utilization {devices[0]['fraction'] * 100:.1f}\s%"
+    expect(page.locator(".gpu-track").first).to_have_attribute("data-tip", re.compile(used))
+    # Less than that computed: communication is no use of the GPU.
+    expect(page.locator(".gpu-share").first).to_have_text("84.6 %")
     track = page.locator(".gpu-track").first.bounding_box()
     half = page.locator(".gpu-axis span").nth(2).bounding_box()
     assert track is not None

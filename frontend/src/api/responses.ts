@@ -1630,6 +1630,7 @@ export interface RankColumns {
   launch_unknown_ns: (number | null)[];
   unrecorded_ns: (number | null)[];
   own_delay_ns: (number | null)[];
+  cost_ns: (number | null)[];
 }
 
 /** What the page of a job shows, besides what `dlprof distributed` prints. */

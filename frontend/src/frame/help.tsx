@@ -54,7 +54,7 @@ const USE: Readonly<Record<string, readonly [read: string, click: string]>> = {
   timeline: ["Time goes to the right; a track tells why the GPU was idle.", "Click what is drawn for its details."],
   memory: ["The curve is what was held at each moment.", "Click a moment to see what was held then."],
   gpus: [
-    "A bar is a GPU or rank, divided as that of the Dashboard. Own delay is what a rank took longer than its peers, waiting what others cost it.",
+    "A bar is a GPU or rank, divided as that of the Dashboard. Cost is how long others wait for a rank, waiting how long it waits for others.",
     "Click the name of a rank to open its profile, a cell of the heat map to see its iteration.",
   ],
   compare: [

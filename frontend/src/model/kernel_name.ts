@@ -175,7 +175,7 @@ const kindAndTile = (name: string): string =>
   );
 
 /**
- * Names of a list where there is little room: without what one has in common with another, `…MT128x192x64›`. Of a name
+ * Names of a list where there is little room: without what one has in common with another, `…MT128x192x64`. Of a name
  * that departs from some sooner than from others, the word in which it does so first stays; generated names are all cut
  * alike, to what they do, their type and tile, where that tells them apart.
  */
@@ -192,7 +192,9 @@ export function beginningsApart(names: readonly string[]): ReadonlyMap<string, s
       if (kind !== name && alike.get(kind) === 1) return [name, kind];
       const [first, last] = [Math.min(...departures), Math.max(...departures)];
       const word = first < last ? `…${/^[A-Za-z0-9]*/.exec(name.slice(first))?.[0] ?? ""}` : "";
-      return [name, `${word}…${name.slice(last)}`];
+      const end = name.slice(last);
+      // What is left of brackets says nothing.
+      return [name, `${word}…${end.includes("‹") ? end : end.replace(/›$/, "")}`];
     }),
   );
 }

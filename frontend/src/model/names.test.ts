@@ -57,8 +57,8 @@ it("leaves out of names what they have in common with another, where there is li
   const volta = "volta_sgemm_128x32_nn";
   expect(beginningsApart([volta, "volta_sgemm_128x32_tn"]).get(volta)).toBe("…128x32_nn");
   expect([...beginningsApart([tile, other, "softmax", "softmin", "softmax"])]).toEqual([
-    [tile, "…MT128x192x64›"],
-    [other, "…MT128x256x64›"],
+    [tile, "…MT128x192x64"],
+    [other, "…MT128x256x64"],
     ["softmax", "softmax"],
     ["softmin", "softmin"],
   ]);

@@ -31,6 +31,7 @@ const packed = (values: readonly number[]): string => {
 };
 
 const job = {
+  verdict: { cost_ns: null },
   dimensions: [{ kind: "tp" }, { kind: "pp" }],
   ranks: {
     coordinates: ["0,10", "0,9", "1,9"],
@@ -57,8 +58,25 @@ const job = {
       ]),
     ),
     own_delay_ns: [1, 9, null],
+    cost_ns: [0, 5, null],
   },
 } as unknown as RankJob;
+
+test("of the own rank's bar, what GPU work is missing from is told apart from queued time", () => {
+  const queued = { ...job, rank: 0, ranks: { ...job.ranks, queued_ns: [60, 60, null] } };
+  const seen = (missing: number) =>
+    barsOf(queued, [0, 1], "Tensor Core", missing).map((bar) =>
+      bar?.flatMap(({ label, ns }) => (label.startsWith("Queued") ? [[label, ns]] : [])),
+    );
+  expect(seen(0.8)).toEqual([
+    [
+      ["Queued", 6],
+      ["Queued, GPU work missing", 24],
+    ],
+    [["Queued", 30]],
+  ]);
+  expect(seen(0)[0]).toEqual([["Queued", 30]]);
+});
 
 test("cells are numbers of the unit, and what is unknown is not 0", () => {
   const shape = { rows: 1, columns: 3, first: 0, ranks: 1, iterations: 1, unit_ns: 1000, unknown: 7 };
@@ -75,8 +93,10 @@ test("a rank that is last as often as by chance is not named", () => {
 });
 
 test("where nobody can tell who costs time, iterations are shown first", () => {
-  expect(firstMeasure({ own_delay_fraction: null })).toBe("duration");
-  expect(firstMeasure({ own_delay_fraction: 0 })).toBe("own_delay");
+  const shown = { ...job, own_delay_fraction: 0.1 };
+  expect(firstMeasure({ ...shown, own_delay_fraction: null })).toBe("duration");
+  expect(firstMeasure(shown)).toBe("own_delay");
+  expect(firstMeasure({ ...shown, verdict: { ...job.verdict, cost_ns: 5 } })).toBe("cost");
 });
 
 test("iterations are looked at closer around one of them, never beyond the first and the last", () => {

@@ -5,18 +5,18 @@ import { columnUnit } from "../format/time";
 import { inUnit, withUnit } from "../format/unit";
 import { partKinds } from "./parts";
 import { colourOf } from "./resources";
-import { comparedSegments, type BarSegment } from "./step";
+import { comparedSegments, withMissing, type BarSegment } from "./step";
 
 export const MEASURES = [
-  [
-    "own_delay",
-    "Own delay",
-    "Time that the rank itself took longer than its peers, counted at each collective. What it costs is less where the others compute while they wait.",
-  ],
   [
     "cost",
     "Cost",
     "What of a rank's own delay others waited for while they computed nothing, at most: no more than any other rank waited in the iteration.",
+  ],
+  [
+    "own_delay",
+    "Own delay",
+    "Time that the rank itself took longer than its peers, counted at each collective. What it costs is less where the others compute while they wait.",
   ],
   ["exposed_wait", "Waiting", "Waiting for other ranks in collectives, while nothing is computed."],
   ["exposed_transfer", "Transfer", "Transferring data between GPUs, while nothing is computed."],
@@ -28,8 +28,16 @@ export const MEASURES = [
 export type Measure = (typeof MEASURES)[number][0];
 
 /** What is shown first: who costs time, or how long iterations take where nobody can tell. */
-export const firstMeasure = (job: Pick<RankJob, "own_delay_fraction">): Measure =>
-  job.own_delay_fraction === null ? "duration" : "own_delay";
+export const firstMeasure = (job: RankJob): Measure => (job.own_delay_fraction === null ? "duration" : delays(job).key);
+
+/** What the sentence tells of a rank: what it costs, or its own delay where it says of none what it costs; by rank, in all iterations. */
+export const delays = ({
+  verdict,
+  ranks,
+}: RankJob): { key: "cost" | "own_delay"; name: string; ns: readonly (number | null)[] } =>
+  verdict.cost_ns !== null && ranks.cost_ns.some((ns) => ns !== null)
+    ? { key: "cost", name: "cost", ns: ranks.cost_ns }
+    : { key: "own_delay", name: "own delay", ns: ranks.own_delay_ns };
 
 const SORTS = [
   ["rank", "Rank"],
@@ -268,11 +276,20 @@ function exposedIn(job: RankJob, row: number): Exposed {
 }
 
 /** The mean iteration of each rank as segments that add up, divided as that of one GPU; null of one that did no GPU work. */
-export function barsOf(job: RankJob, rows: readonly number[], unit: string): (BarSegment[] | null)[] {
+export function barsOf(
+  job: RankJob,
+  rows: readonly number[],
+  unit: string,
+  /** How much of the queued time of the job's own rank GPU work is missing from; of the others, their own pages tell it. */
+  missing = 0,
+): (BarSegment[] | null)[] {
+  const lacking = (row: number): number =>
+    job.ranks.rank[row] === job.rank ? Math.round(missing * (meanOf(job, row, "queued_ns") ?? 0)) : 0;
   const partOf = (row: number, part: DiagnosedPart): number =>
     part === "communication"
       ? (meanOf(job, row, "exposed_communication_ns") ?? 0)
-      : (meanOf(job, row, part === "copy" ? "exposed_copy_ns" : `${part}_ns`) ?? 0);
+      : (meanOf(job, row, part === "copy" ? "exposed_copy_ns" : `${part}_ns`) ?? 0) -
+        (part === "queued" ? lacking(row) : 0);
   const bars = comparedSegments(
     rows.map((row) => ({
       wall_ns: meanOf(job, row, "window_ns") ?? 0,
@@ -280,9 +297,11 @@ export function barsOf(job: RankJob, rows: readonly number[], unit: string): (Ba
     })),
     unit,
   );
-  return rows.map((row, at) =>
-    meanOf(job, row, "compute_ns") === null ? null : toldApart(bars[at] ?? [], exposedIn(job, row)),
-  );
+  return rows.map((row, at) => {
+    if (meanOf(job, row, "compute_ns") === null) return null;
+    const bar = toldApart(bars[at] ?? [], exposedIn(job, row));
+    return lacking(row) === 0 ? bar : withMissing(bar, lacking(row), meanOf(job, row, "window_ns") ?? 0, unit);
+  });
 }
 
 /** The segments of a rank's own bar with communication told apart, where the job knows it of the iterations `numbers`. */
@@ -343,11 +362,12 @@ const LEAST_LAST = 0.6;
 export const isMostlyLast = ({ last_fraction: share }: Pick<JobCollectiveStats, "last_fraction">): boolean =>
   share !== null && share >= LEAST_LAST;
 
-/** Rows to show as bars: all of a small job, else those that differ most by own delay, by rank. */
+/** Rows to show as bars: all of a small job, else those that cost or differ most. */
 export function barRows(job: RankJob, most = 64, few = 10): number[] {
   const rows = job.ranks.rank.map((_, row) => row);
   if (rows.length <= most) return rows;
-  const delay = (row: number): number => job.ranks.own_delay_ns[row] ?? 0;
+  const { ns } = delays(job);
+  const delay = (row: number): number => ns[row] ?? 0;
   return rows.sort((a, b) => delay(b) - delay(a) || a - b).slice(0, few);
 }
 

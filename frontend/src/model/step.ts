@@ -100,12 +100,14 @@ export function comparedSegments(
 const momentOfPart = ({ findings }: Diagnosis, part: string): Changes | null =>
   longestLink(findings.filter((finding) => finding.part === part).flatMap(({ evidence }) => evidence));
 
-/** A GPU's mean; what the sentence says that GPU work is missing from, where it is most of queued time, is told apart from it. */
-export function segmentsOfDevice(diagnosis: Diagnosis, { queued, parts }: DiagnosedDevice, unit: string): BarSegment[] {
-  const { wall_ns: wall } = diagnosis.mean;
+/** How much of a GPU's queued time GPU work is missing from, as the sentence says, 0 to 1; 0 where that is not most of it. */
+export function missingOfQueued(diagnosis: Diagnosis, { queued, parts }: DiagnosedDevice): number {
   const missing = queued.graph + queued.unexplained;
-  if (missingWork(diagnosis) === null || 2 * missing <= parts.queued) return segmentsOf(parts, wall, unit);
-  const known = segmentsOf({ ...parts, queued: parts.queued - missing }, wall, unit);
+  return missingWork(diagnosis) === null || 2 * missing <= parts.queued ? 0 : missing / parts.queued;
+}
+
+/** The segments of a bar with such a time, which they leave out, in front of the rest. */
+export function withMissing(known: readonly BarSegment[], missing: number, wall: number, unit: string): BarSegment[] {
   const lacking = segmentsOf({ queued: missing }, wall, unit, new Set(["queued"])).map((segment) => ({
     ...segment,
     key: "missing",
@@ -116,6 +118,15 @@ export function segmentsOfDevice(diagnosis: Diagnosis, { queued, parts }: Diagno
   }));
   const isRest = ({ key }: BarSegment): boolean => key === REST.key;
   return [...known.filter((each) => !isRest(each)), ...lacking, ...known.filter(isRest)];
+}
+
+/** A GPU's mean; what the sentence says that GPU work is missing from, where it is most of queued time, is told apart from it. */
+export function segmentsOfDevice(diagnosis: Diagnosis, device: DiagnosedDevice, unit: string): BarSegment[] {
+  const { wall_ns: wall } = diagnosis.mean;
+  const { parts } = device;
+  const missing = Math.round(missingOfQueued(diagnosis, device) * parts.queued);
+  if (missing === 0) return segmentsOf(parts, wall, unit);
+  return withMissing(segmentsOf({ ...parts, queued: parts.queued - missing }, wall, unit), missing, wall, unit);
 }
 
 /** By the diagnosis: of the GPU that computes least. Null where no GPU did any work. */

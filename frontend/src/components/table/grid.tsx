@@ -153,8 +153,8 @@ export function Grid(props: GridProps) {
       new Map(
         (ofKernels.length > 1 ? ofKernels : []).map((column) => {
           const names = rows.map((row) => shortFirstKernel(cellText(row[column.key])));
-          const fit = names.every(({ length }) => length <= lettersIn(widthOf(column)));
-          return [column.key, fit ? new Map<string, string>() : beginningsApart(names)];
+          const letters = lettersIn(widthOf(column));
+          return [column.key, new Map([...beginningsApart(names)].filter(([{ length }]) => length > letters))];
         }),
       ),
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the columns by their widths

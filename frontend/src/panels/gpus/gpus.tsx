@@ -19,7 +19,7 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
 import { numberOf, textOf, useRow } from "../../frame/use_row";
 import { devicesInUse, hasKernels, whyNoKernels } from "../../model/headline";
-import { kernelsOf } from "../../model/parts";
+import { computeOf } from "../../model/parts";
 import { isOfMemory } from "../../model/same_time";
 import { isWarmUp, segmentsOfDevice, typicalNumbers, type BarSegment } from "../../model/step";
 import { rankLabel, warmUpLeftOut, withWaiting } from "../../model/ranks";
@@ -45,10 +45,10 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const ofRank = job === null || own.length > 1 ? "" : ` of ${rankLabel(job, job.rank).toLowerCase()}`;
   const { data: diagnosis, loading } = useDiagnosis();
   const diagnosedOf = (id: number | null): DiagnosedDevice | undefined => diagnosis?.mean.devices[String(id)];
-  /** For how much of its bar kernels ran. */
-  const ranOn = (id: number | null): number | null => {
+  /** For how much of its bar it computed: while it only waits for other ranks kernels run, too. */
+  const computedOn = (id: number | null): number | null => {
     const parts = diagnosedOf(id)?.parts;
-    return diagnosis === null || parts === undefined ? null : shareOf(kernelsOf(parts), diagnosis.mean.wall_ns);
+    return diagnosis === null || parts === undefined ? null : shareOf(computeOf(parts), diagnosis.mean.wall_ns);
   };
   // In the order of the GPUs.
   const means = diagnosis === null ? null : typicalNumbers(diagnosis, data);
@@ -116,7 +116,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
               </ViewLink>
             )
           }
-          about="The bar is the mean of the typical iterations, split like that of the Dashboard; the share is how much of it at least one kernel ran, higher is better. On the bar: DLProf's GPU utilization, of all iterations that are aggregated."
+          about="The bar is the mean of the typical iterations, split like that of the Dashboard; the share is how much of it at least one kernel computed, higher is better. On the bar: DLProf's GPU utilization, which counts kernels that communicate, too, of all iterations that are aggregated."
         >
           <ul class="gpu-bars">
             <li aria-hidden="true">
@@ -128,7 +128,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                     {warmUpLeftOut(leftOut, "; ")}
                   </span>
                 )}
-                <span>kernels ran{diagnosis === null && `, of ${formatDuration(wall)}`}</span>
+                <span>{diagnosis === null ? `kernels ran, of ${formatDuration(wall)}` : "computing"}</span>
               </span>
             </li>
             {devices.map(({ device_id: id, cuda_ordinal: ordinal, name, fraction, busy_ns: busy }, i) => (
@@ -154,7 +154,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                     />
                   )}
                 </span>
-                <span class="gpu-share number">{formatShare(ranOn(id) ?? fraction)}</span>
+                <span class="gpu-share number">{formatShare(computedOn(id) ?? fraction)}</span>
               </li>
             ))}
             {idle.length > 0 && (

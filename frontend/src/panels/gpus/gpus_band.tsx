@@ -1,4 +1,4 @@
-/** How much of the time the GPUs were used, in a sentence. */
+/** How much of the time the GPUs computed, in a sentence. */
 import { Fragment } from "preact";
 
 import type { DashboardResponse, DeviceUtilization, DiagnosedDevice, Diagnosis } from "../../api/types";
@@ -19,9 +19,6 @@ interface GpusBandProps {
   diagnosis: Diagnosis | null;
 }
 
-/** Times that differ by less are shown as the same. */
-const SAME_TIME = 0.005;
-
 /** GPUs that are all named. */
 const MOST_NAMED = 4;
 
@@ -34,17 +31,17 @@ export const meanInWords = ({ mean }: Diagnosis): string =>
 
 const BUSY: ReadonlySet<string> = new Set([...COMPUTE, "communication", "copy"]);
 
-/** What a GPU did that the headline with its share does not say, and what it was idle for longest. Without kernels it may have been busy all the same. */
+/** What a GPU did beside computing, or that too where no headline says it, and what it was idle for longest. */
 function did(
   parts: DiagnosedDevice["parts"],
   cause: Share | undefined,
   share: (ns: number) => string,
-  said: string,
+  isComputingSaid = true,
 ): string {
   const computing = computeOf(parts);
   const busy = [
     computing === 0 && parts.copy > 0 ? `${share(parts.copy)} copying` : "",
-    computing > 0 && share(computing) !== said ? `${share(computing)} computing` : "",
+    computing > 0 && !isComputingSaid ? `${share(computing)} computing` : "",
     parts.communication > 0 ? `${share(parts.communication)} exposed communication` : "",
   ];
   return [busy.filter(Boolean).join(", "), idleFor(cause, share)].filter(Boolean).join("; ");
@@ -71,7 +68,7 @@ function longSaid(diagnosis: Diagnosis, id: string, unit: string): string {
   const parts = median?.devices[id]?.parts;
   if (said === "" || median === undefined || parts === undefined) return said;
   const share = (ns: number): string => formatShare(shareOf(ns, median.wall_ns));
-  const does = did(parts, causeOf(parts, median.wall_ns, unit), share, "");
+  const does = did(parts, causeOf(parts, median.wall_ns, unit), share, false);
   return does === "" ? said : `${said} The median one: ${does}.`;
 }
 
@@ -108,32 +105,16 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const isMissing = diagnosis !== null && missingWork(diagnosis) !== null;
   const longestIdle = causeOf(parts, mean, data.matrix_unit);
   const cause = isMissing && longestIdle?.kind.key === "queued" ? undefined : longestIdle;
-  // The shares below are of another time than that above where the iterations are marked, or begin before the GPU's work.
-  const counted = data.performance.profiled_iterations ?? 1;
-  const isOf = (count: number): boolean => Math.abs(mean * count - (wall ?? 0)) <= SAME_TIME * (wall ?? 0);
-  // All shares are of these iterations, so that one of them says of what.
-  const isOfMean = diagnosis?.marked === true && diagnosis.mean.iterations === counted && isOf(counted);
-  const isOther = !isOfMean && !isOf(1);
-  const of =
-    diagnosis !== null && isOther
-      ? diagnosis.marked
-        ? `of ${meanInWords(diagnosis)}, ${formatDuration(mean)}`
-        : `of the ${formatDuration(mean)} from the first to the last GPU work`
-      : "";
   const shareOfMean = (ns: number): string => formatShare(shareOf(ns, mean));
   const computes = (each: DeviceUtilization): number => computeOf(partsOf(each) ?? {}) / Math.max(mean, 1);
   const computesLeast = String(least.device_id) === main && computes(most) - computes(least) >= LESS;
   const gpu = most === least ? "" : `GPU ${least.device_id}${computesLeast ? ", which computes least" : ""}`;
-  const ofMean = `of the ${formatDuration(mean)} iteration${(diagnosis?.mean.iterations ?? 1) > 1 ? ` (mean of ${formatCount(diagnosis?.mean.iterations)})` : ""}`;
-  const kernelsRan = isOfMean ? ofMean : `of the ${formatDuration(wall)}${ofIterations(" of", counted)}`;
-  // Kernels of communication that hide nothing are no use of the GPU: then how long any ran is told below.
+  // As the bars below divide it; kernels of communication that hide nothing are no use of the GPU.
+  const isDivided = diagnosis !== null && parts !== undefined;
   const exposed = parts?.communication ?? 0;
-  const leads = diagnosis !== null && exposed >= LEADS * mean && exposed > 0;
-  const ran = `${gpu === "" ? "K" : `${gpu}: k`}ernels ran ${formatShare(least.fraction)}${isOfMean ? "" : ` ${kernelsRan}`}`;
-  const does = parts === undefined ? "" : did(parts, cause, shareOfMean, formatShare(least.fraction));
-  const told = leads
-    ? [ran, idleFor(cause, shareOfMean)].filter(Boolean).join("; ")
-    : does && capitalized([[gpu, of].filter(Boolean).join(", "), does].filter(Boolean).join(": "));
+  const leads = exposed >= LEADS * mean && exposed > 0;
+  const does = parts === undefined ? "" : leads ? idleFor(cause, shareOfMean) : did(parts, cause, shareOfMean);
+  const told = does && capitalized([gpu, does].filter(Boolean).join(": "));
   const long = diagnosis === null ? "" : longSaid(diagnosis, String(least.device_id), data.matrix_unit);
   const onlyCopied = (each: DeviceUtilization): boolean => {
     const own = partsOf(each);
@@ -141,15 +122,17 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   };
   const first = named.find((each) => !onlyCopied(each));
   const isBound = diagnosis !== null && isLowerBound(diagnosis);
-  const verb = `${leads ? "computed" : "ran kernels"}${isBound ? " at least" : ""}`;
-  const whole = leads
-    ? diagnosis.marked
-      ? ofMean
-      : `of the ${formatDuration(mean)} from the first to the last GPU work`
-    : kernelsRan;
+  const verb = `${isDivided ? "computed" : "ran kernels"}${isBound ? " at least" : ""}`;
+  const whole = !isDivided
+    ? `of the ${formatDuration(wall)}${ofIterations(" of", data.performance.profiled_iterations ?? 1)}`
+    : diagnosis.marked
+      ? `of the ${formatDuration(mean)} iteration${diagnosis.mean.iterations > 1 ? ` (mean of ${formatCount(diagnosis.mean.iterations)})` : ""}`
+      : `of the ${formatDuration(mean)} from the first to the last GPU work`;
   return (
     <header class="headline">
-      <h2 data-tip={`${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}>
+      <h2
+        data-tip={`GPU utilization of GPU ${least.device_id}: ${formatShare(least.fraction)}\n${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}
+      >
         {named.map((each, i) => (
           <Fragment key={each.device_id}>
             {i > 0 && ", "}GPU {each.device_id}{" "}
@@ -158,7 +141,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
             ) : (
               <>
                 {(each === first || named.slice(0, i).some(onlyCopied)) && `${verb} `}
-                <strong class="nowrap">{formatShare(leads ? computes(each) : each.fraction)}</strong>
+                <strong class="nowrap">{formatShare(isDivided ? computes(each) : each.fraction)}</strong>
                 {each === first && ` ${typeset(whole)}`}
               </>
             )}

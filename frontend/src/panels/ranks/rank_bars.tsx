@@ -1,5 +1,5 @@
 /** The mean iteration of each rank, in parts that add up. */
-import type { RankJob } from "../../api/types";
+import type { Diagnosis, RankJob } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Panel } from "../../components/panel";
 import { formatCount, UNKNOWN } from "../../format/number";
@@ -7,10 +7,12 @@ import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, formatDuration, readableAndExact } from "../../format/time";
 import { useOneStop } from "../../components/walking";
 import { useUrl } from "../../frame/url";
+import { mainDevice } from "../../model/parts";
 import {
   barRows,
   barsOf,
   besideLargest,
+  delays,
   differInLength,
   kindsIn,
   meanOf,
@@ -18,7 +20,7 @@ import {
   spreadOfParts,
   warmUpLeftOut,
 } from "../../model/ranks";
-import { REST, type BarSegment } from "../../model/step";
+import { missingOfQueued, REST, type BarSegment } from "../../model/step";
 import { RankLink } from "./rank_link";
 
 const WAYS = [
@@ -31,20 +33,29 @@ const FEW_ROWS = 16;
 
 interface RankBarsProps {
   job: RankJob;
+  /** Of the job's own rank. */
+  diagnosis: Diagnosis | null;
   marked: boolean;
   /** `Tensor Core`, or `Matrix Core` on AMD GPUs. */
   unit: string;
 }
 
-export function RankBars({ job, marked, unit }: RankBarsProps) {
+export function RankBars({ job, diagnosis, marked, unit }: RankBarsProps) {
   const rows = barRows(job);
   // Bars stretched to the same length would hide that ranks take different times.
   const first = differInLength(job) ? "time" : "share";
   const way = chosenOf(WAYS, useUrl()["ranks.bars"] ?? first);
-  const bars = barsOf(job, rows, unit);
+  const device = diagnosis === null ? undefined : mainDevice(diagnosis)?.[1];
+  const bars = barsOf(
+    job,
+    rows,
+    unit,
+    diagnosis === null || device === undefined ? 0 : missingOfQueued(diagnosis, device),
+  );
   // As the sentence above and the heat map tell it.
-  const delays = job.ranks.own_delay_ns.map((ns) => (ns === null ? null : ns / Math.max(job.iterations, 1)));
-  const most = Math.max(...delays.map((ns) => ns ?? 0), 1);
+  const told = delays(job);
+  const means = told.ns.map((ns) => (ns === null ? null : ns / Math.max(job.iterations, 1)));
+  const most = Math.max(...means.map((ns) => ns ?? 0), 1);
   const longest = Math.max(...rows.map((row) => meanOf(job, row, "window_ns") ?? 0), 1);
   const many = rows.length < job.ranks.rank.length;
   const half = Math.ceil(rows.length / 2);
@@ -53,7 +64,7 @@ export function RankBars({ job, marked, unit }: RankBarsProps) {
   return (
     <Panel
       title="Ranks"
-      about="The mean of the iterations of each rank, as in the sentence above and the tiles: without a warm-up. High own delay and little waiting: this rank costs time. Much waiting: others cost it time."
+      about={`The mean of the iterations of each rank, as in the sentence above and the tiles: without a warm-up. High ${told.name} and little waiting: this rank costs time. Much waiting: others cost it time.`}
       tools={
         <Choice
           label="Bars show"
@@ -64,20 +75,24 @@ export function RankBars({ job, marked, unit }: RankBarsProps) {
       }
     >
       <ul class="rank-legend">
-        {kindsIn(bars, unit).map(({ key, label, colour, about }) => (
+        {kindsIn(bars, unit).map(({ key, label, colour, about, striped }) => (
           <li key={key} data-tip={key === REST.key ? undefined : about}>
-            <span class="swatch" style={{ background: colour }} /> {label}
+            <span class={striped === true ? "swatch striped" : "swatch"} style={{ backgroundColor: colour }} /> {label}
           </li>
         ))}
         <li class="muted">{spanOf(job, marked)}</li>
       </ul>
       {many && <Spread job={job} unit={unit} />}
-      {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
+      {many && (
+        <h3 class="rank-sub">
+          The {rows.length} with most {told.name}
+        </h3>
+      )}
       <div class={columns.length > 1 ? "rank-columns" : ""} {...links}>
         {columns.map((some) => (
           <Bars
             key={some[0] ?? -1}
-            {...{ job, way, longest, delays, most }}
+            {...{ job, way, longest, told, means, most }}
             rows={some}
             bars={some.map((row) => bars[rows.indexOf(row)] ?? null)}
           />
@@ -108,25 +123,29 @@ interface BarsProps {
   bars: readonly (readonly BarSegment[] | null)[];
   way: "share" | "time";
   longest: number;
+  told: ReturnType<typeof delays>;
   /** Of each rank, per iteration, and the largest of them. */
-  delays: readonly (number | null)[];
+  means: readonly (number | null)[];
   most: number;
 }
 
-function Bars({ job, rows, bars, way, longest, delays, most }: BarsProps) {
+function Bars({ job, rows, bars, way, longest, told, means, most }: BarsProps) {
   return (
     <ul class="rank-bars">
       <li class="rank-head muted" aria-hidden="true">
         <span />
         <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
-        <span>own delay{delays.some((ns) => ns !== null) && ` (${columnUnit(most).name})`}</span>
+        <span>
+          {told.name}
+          {means.some((ns) => ns !== null) && ` (${columnUnit(most).name})`}
+        </span>
       </li>
       {rows.map((row, at) => {
         const rank = job.ranks.rank[row] ?? 0;
         const segments = bars[at] ?? null;
         const window = meanOf(job, row, "window_ns") ?? 0;
         const whole = way === "share" ? window : longest;
-        const delay = delays[row] ?? null;
+        const delay = means[row] ?? null;
         const { text, isNoise } = besideLargest(delay ?? NaN, most);
         return (
           <li key={rank} class={rank === job.rank ? "rank-here" : rank === job.verdict.rank ? "rank-named" : undefined}>
@@ -149,15 +168,19 @@ function Bars({ job, rows, bars, way, longest, delays, most }: BarsProps) {
                   `Last to arrive: ${job.ranks.last[row] ?? 0} times in all`,
                 ].join("\n")}
               >
-                {segments.map(({ key, ns, colour }) => (
-                  <span key={key} style={{ background: colour, width: `${(ns / Math.max(whole, 1)) * 100}%` }} />
+                {segments.map(({ key, ns, colour, striped }) => (
+                  <span
+                    key={key}
+                    class={striped === true ? "striped" : undefined}
+                    style={{ backgroundColor: colour, width: `${(ns / Math.max(whole, 1)) * 100}%` }}
+                  />
                 ))}
               </span>
             )}
             <span
               class={`number rank-delay bar-cell ${isNoise ? "muted" : ""}`}
               style={{ "--bar": isNoise ? 0 : (delay ?? 0) / most }}
-              data-tip={delay === null ? undefined : `In all: ${readableAndExact(job.ranks.own_delay_ns[row] ?? null)}`}
+              data-tip={delay === null ? undefined : `In all: ${readableAndExact(told.ns[row] ?? null)}`}
             >
               {delay === null ? UNKNOWN : text}
             </span>

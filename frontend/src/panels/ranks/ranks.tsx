@@ -4,6 +4,7 @@ import { FindingGain } from "../../components/finding_gain";
 import { MissingWork } from "../../components/missing_work";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
+import { Info } from "../../components/tooltip";
 import { useOneStop } from "../../components/walking";
 import { formatCount, formatCounted, withoutSteps } from "../../format/number";
 import { Headline } from "../../components/sentence";
@@ -32,7 +33,7 @@ export function Ranks({ job, marked, unit, diagnosis }: RanksProps & { unit: str
     <>
       <Verdict job={job} marked={marked} diagnosis={diagnosis} />
       <Tiles job={job} marked={marked} />
-      <RankBars job={job} marked={marked} unit={unit} />
+      <RankBars job={job} marked={marked} unit={unit} diagnosis={diagnosis} />
       {/* Of one iteration, the bars say all that its column would. */}
       {job.iterations > 1 && <HeatMap job={job} />}
       <Findings job={job} marked={marked} />
@@ -62,15 +63,16 @@ function Verdict({ job, marked, diagnosis }: RanksProps & { diagnosis: Diagnosis
     shape,
     marked ? `${formatCounted(job.iterations, "iteration")}${warmUpLeftOut(job.warm_up)}` : "no iterations marked",
   ];
-  // What the verdict rests on follows its first sentence.
+  // What the verdict rests on follows its first sentence; where that names a rank, behind a hint.
   const [, headline = verdict.sentence, reasons = ""] = /^(.+?\.)\s+([A-Z].*)$/su.exec(verdict.sentence) ?? [];
   return (
     <header class="headline">
       <h2 class="rank-verdict">
-        <Headline text={headline} />
+        <Headline text={headline} />{" "}
+        {reasons !== "" && verdict.cost_ns !== null && <Info term="what it costs" text={typeset(reasons)} />}
       </h2>
       <p class="model-line" {...links}>
-        {reasons !== "" && <span>{typeset(reasons)}</span>}
+        {reasons !== "" && verdict.cost_ns === null && <span>{typeset(reasons)}</span>}
         {verdict.rank !== null && (
           <RankLink job={job} rank={verdict.rank}>
             Show {rankName(verdict.rank)}
@@ -96,7 +98,7 @@ function Verdict({ job, marked, diagnosis }: RanksProps & { diagnosis: Diagnosis
             {formatShare(shareOf(cost, job.median_iteration_ns))})
           </span>
         ))}
-        <MissingWork diagnosis={diagnosis} />
+        <MissingWork diagnosis={diagnosis} told />
       </p>
       <p class="rank-facts muted" data-tip={`Matched by: ${job.matched_by}.\n${typeset(job.clocks.sentence)}`}>
         {[job.job, ...facts].filter((fact) => fact !== "").join(" · ")}
@@ -169,7 +171,7 @@ function Tiles({ job, marked }: RanksProps) {
     {
       value: formatShare(exposed),
       name: "exposed communication",
-      about: `of the time${
+      about: `of all ranks' time${
         wait === null
           ? ""
           : `, ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}`
@@ -179,7 +181,7 @@ function Tiles({ job, marked }: RanksProps) {
     {
       value: formatShare(wait),
       name: "lost to imbalance",
-      about: "of the time, waiting for others",
+      about: "of all ranks' time, waiting for others",
       tip: `Waiting for ranks that come later, while nothing is computed, ${mean}`,
     },
   ];
