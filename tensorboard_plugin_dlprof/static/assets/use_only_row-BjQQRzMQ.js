@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{$a as e,_r as t,gr as n,hr as r}from"./frame-BnxsIXVn.js";function i(i,a){let o=t(),s={...o,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},c=r(a.row===``?null:n(o,`only`,i,a),t=>e(s,t));if(c.data===null)return c.error===null?null:``;let{total:l,rows:u,key:d}=c.data;return l===1?String(u[0]?.[d]??``):``}export{i as t};
