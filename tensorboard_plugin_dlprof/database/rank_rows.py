@@ -11,7 +11,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack_from
 from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
-from tensorboard_plugin_dlprof.profile.rank_tables import CommunicationRows, Parts, RankTables
+from tensorboard_plugin_dlprof.profile.rank_tables import Collective, CommunicationRows, Parts, RankTables
 
 _COLUMNS = CommunicationRows.__struct_fields__
 _GROWING = {"start_ns", *(name for name in _COLUMNS if name.endswith("_before"))}
@@ -134,6 +134,35 @@ def read_ranks(con: Any) -> list[RankTables]:
             )
         )
     return result
+
+
+def read_collective(con: Any, start_ns: int, stop_ns: int) -> dict[str, Any]:
+    """What is known of the communication kernel of these times: its kind, bytes as the job counts them, and group.
+
+    Nothing where there is none, or more than one.
+
+    Raises:
+        ValueError: the packed columns are damaged.
+    """
+    found = []
+    for (index,) in con.execute("SELECT process_index FROM ranks ORDER BY process_index").fetchall():
+        columns = dict(zip(_COLUMNS, _read_packed(con, "collectives", index, len(_COLUMNS)), strict=True))
+        rows = np.flatnonzero((np.cumsum(columns["start_ns"]) == start_ns) & (columns["end_ns"] == stop_ns))
+        found += [(index, {name: int(column[row]) for name, column in columns.items()}) for row in rows.tolist()]
+    if len(found) != 1:
+        return {}
+    ((index, row),) = found
+    kind = Collective(row["kind"])
+    elements = row["out_elements"] if kind == Collective.ALL_GATHER else row["in_elements"]
+    facts: dict[str, Any] = {} if kind == Collective.OTHER else {"collective": kind.name.lower()}
+    if elements >= 0 and row["element_bytes"] > 0:
+        facts["bytes"] = elements * row["element_bytes"]
+    group = con.execute(
+        "SELECT description, size FROM rank_groups WHERE process_index = ? AND group_index = ?",
+        (index, row["group"]),
+    ).fetchone()
+    names = ("group", "group size")
+    return facts | {name: value for name, value in zip(names, group or (), strict=False) if value not in (None, "")}
 
 
 def _parts_of(rows: Sequence[Sequence[int]]) -> Parts:

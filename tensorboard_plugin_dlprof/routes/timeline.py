@@ -12,6 +12,7 @@ from typing import Any
 from werkzeug.wrappers import Response
 
 from tensorboard_plugin_dlprof.database.memory import memory_database
+from tensorboard_plugin_dlprof.database.rank_rows import read_collective
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.exports.trace_events import MOST_SLICES, Window, trace_chunks
 from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
@@ -41,7 +42,10 @@ def window(connection: sqlite3.Connection, asked: TimelineRequest) -> dict[str, 
 def item(connection: sqlite3.Connection, asked: TimelineItemRequest) -> dict[str, Any]:
     """The body of ``./timeline_item``: an item by its number, or what a GPU did at a moment."""
     if asked.id is not None:
-        return timeline_item.item(connection, asked.id)
+        answer = timeline_item.item(connection, asked.id)
+        if answer["class"] == "communication":
+            answer["facts"] |= read_collective(connection, answer["start"], answer["start"] + answer["duration"])
+        return answer
     if asked.search:
         return {"item": timeline_item.search(connection, asked.search, asked.at or 0)}
     if asked.track is not None:

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { clock, exactDuration, formatDuration } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatShare } from "../../format/share";
-import { formatCount } from "../../format/number";
+import { formatCount, formatCounted } from "../../format/number";
 import { partSums, seenGap, seenLength } from "../../model/gap";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
@@ -318,6 +318,19 @@ function ItemFacts({ item, view, window, threads, onItem }: ItemFactsProps) {
       {grid !== "" && (
         <Fact name="grid, block">
           {grid}, {triple(facts.block)}
+        </Fact>
+      )}
+      {(typeof facts.collective === "string" || typeof facts["group size"] === "number") && (
+        <Fact name="collective">
+          <ViewLink to={{ view: "gpus" }}>
+            {typeof facts.collective === "string" ? facts.collective : "communication"}
+          </ViewLink>
+          {typeof facts["group size"] === "number" && (
+            <div class="muted">
+              of {formatCounted(facts["group size"], "rank")}
+              {typeof facts.group === "string" && ` (${facts.group})`}
+            </div>
+          )}
         </Fact>
       )}
       {typeof facts.bytes === "number" && <Fact name="size">{formatBytes(facts.bytes)}</Fact>}
