@@ -40,7 +40,7 @@ function did(
 ): string {
   const computing = computeOf(parts);
   const busy = [
-    computing === 0 && parts.copy > 0 ? `${share(parts.copy)} copying` : "",
+    parts.copy > 0 && (computing === 0 || parts.copy > (cause?.ns ?? 0)) ? `${share(parts.copy)} copying` : "",
     computing > 0 && !isComputingSaid ? `${share(computing)} computing` : "",
     parts.communication > 0 ? `${share(parts.communication)} exposed communication` : "",
   ];
