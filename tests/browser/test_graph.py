@@ -59,20 +59,36 @@ def test_what_is_selected_in_the_graph_stands_beside_its_pane(page: Page, tensor
     assert page.locator(".graph-node text").evaluate_all(sizes) >= 10
 
 
+def test_what_is_selected_in_the_table_is_in_sight_in_the_graph(page: Page, tensorboard: TensorBoard) -> None:
+    """What lies below the levels that the graph opens at first is opened, as far as to what is selected."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(tensorboard.page(run="amp", view="modules"))
+    page.locator(".headline.waste h2 button").click()
+    pane = page.get_by_role("complementary")
+    expect(pane).to_be_visible()
+    page.get_by_role("button", name="Graph", exact=True).click()
+    expect(page.locator(".graph-node.selected .node-box")).to_be_in_viewport(ratio=1)
+    box = page.locator(".graph-node.selected .node-box").bounding_box()
+    beside = pane.bounding_box()
+    assert box is not None
+    assert beside is not None
+    assert box["x"] + box["width"] <= beside["x"]
+
+
 def test_a_graph_that_does_not_fit_stays_readable_and_can_be_shown_whole(page: Page, tensorboard: TensorBoard) -> None:
-    """Expand all shows all as long as names can be read, else says that there is more; Fit shows all, however small."""
+    """Expand all shows all as long as names can be read, else offers to show all, however small."""
     page.goto(tensorboard.page(run="amp", view="modules", groups__as="graph"))
     page.get_by_role("button", name="Expand all").click()
     expect(page.locator(".graph-node .node-name", has_text="_amp_update_scale_")).to_be_in_viewport(ratio=1)
     page.goto(tensorboard.page(run="amp", view="modules", groups__as="graph", groups__fold="no"))
     page.get_by_role("button", name="Expand all").click()
-    more = page.get_by_text("The graph goes on")
+    more = page.get_by_role("button", name="Show all", exact=True)
     expect(more).to_be_visible()
     box = page.locator(".graph-node .node-box").first
     place = box.bounding_box()
     assert place is not None
     assert place["height"] > 30
-    page.get_by_role("button", name="Fit").click()
+    more.click()
     expect(more).to_have_count(0)
     # Drawn small, a box holds its name alone.
     expect(page.locator(".graph-node .node-words")).to_have_count(0)

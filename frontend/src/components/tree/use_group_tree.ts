@@ -1,5 +1,5 @@
 /** The tree of groups as a view shows it: which levels are open, what is filtered, folded and selected; all of it in the URL. */
-import { useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { fetchGroups } from "../../api/client";
 import type { GroupsResponse } from "../../api/types";
@@ -9,7 +9,7 @@ import { useCauses } from "../../frame/use_causes";
 import { useQuery, type Query } from "../../frame/use_query";
 import { buildTree, keep, Rows } from "../../model/group_tree";
 import type { TreeRow } from "../../model/tree_row";
-import { deepestOf, openedFirst, type Measure, type Screen } from "../../model/tree_values";
+import { chainOf, deepestOf, openedFirst, type Measure, type Screen } from "../../model/tree_values";
 import { pathMatcher } from "../../model/path_filter";
 import { shortHash } from "../../model/short_hash";
 
@@ -76,7 +76,20 @@ export function useGroupTree(
   const query = root === "" ? all : { ...part, data: part.data ?? all.data, error: part.error ?? all.error };
   const { data, reload } = query;
   useCauses(data !== null && data.causes === null, reload);
-  return { tree: useTree(name, screen, data, scope.iterations / scope.summed, all.data), query };
+  const tree = useTree(name, screen, data, scope.iterations / scope.summed, all.data);
+  useRevealed(tree);
+  return { tree, query };
+}
+
+/** What was selected in another view of the tree may lie below what is closed here. */
+function useRevealed(tree: GroupTree | null): void {
+  const isShown = useRef(false);
+  useLayoutEffect(() => {
+    if (tree === null || isShown.current) return;
+    isShown.current = true;
+    const { selected } = tree;
+    if (selected !== null && !chainOf(selected.parent).every(tree.isOpen)) tree.select(selected);
+  }, [tree]);
 }
 
 /** The same of groups that are known, which may be a part of `all`: by how many iterations their times are divided. */

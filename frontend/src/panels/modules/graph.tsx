@@ -50,7 +50,6 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   const scope = useScope();
   const { matrixUnit, onGpu } = scope;
   const tools = useOneStop<HTMLElement>();
-  const [measure, width] = useWidth(1200);
   const { tree, query } = useGroupTree("groups", SCREEN);
   // The sentence waits for the findings, and all else for the sentence: nothing moves once it is read.
   const diagnosis = useDiagnosis();
@@ -73,12 +72,12 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
           />
           <PictureMenu title="Compatibility Graph" />
         </header>
-        <div class="graph-and-pane" ref={measure}>
+        <div class="graph-and-pane">
           <div class="graph-main">
             {tree.rows.roots.length === 0 ? (
               <p class="nothing">{nothingShown(tree.filter)}</p>
             ) : (
-              <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} full={width} />
+              <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
             )}
             <Legend
               tree={tree}
@@ -168,8 +167,6 @@ interface DrawingProps {
   tree: GroupTree;
   matrixUnit: string;
   onGpu: boolean;
-  /** Its width without a pane, which it is laid out for: a pane that opens moves it, and changes no box. */
-  full: number;
 }
 
 /** From the right of a node to a box, at that height of it. */
@@ -181,7 +178,7 @@ function edgeTo(from: GraphNode, to: { x: number; y: number }, height: number): 
   return `M${x} ${y}C${middle} ${y} ${middle} ${end} ${to.x} ${end}`;
 }
 
-function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
+function Drawing({ tree, matrixUnit, onGpu }: DrawingProps) {
   const [measure, width] = useWidth(900);
   const [most, setMost] = useState(LEAST_HEIGHT);
   const [focus, setFocus] = useState<string | null>(null);
@@ -205,21 +202,22 @@ function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
       row.values[by] < SMALL * time && !chain.has(row) && row.parent !== null && !showsSmall(row.parent);
     const inRoom = (room: number, texts = 1): GraphLayout =>
       layOut(rows, isOpen, isSmall, (row) => texts * nodeWidth(row, core, onGpu), room);
-    const graph = inRoom(full - 32);
+    const graph = inRoom(width - 32);
     // What is small has room for longer names beside each other, as far as the height allows it to be shown whole.
     const smaller = LEGIBLE / whole(graph, Infinity, most).scale;
-    if (whole(graph, full, most).scale >= LEGIBLE) return centred(graph);
+    if (whole(graph, width, most).scale >= LEGIBLE) return centred(graph);
     return level === null || smaller <= 1 || smaller > LEGIBLE / SMALLEST
       ? graph
-      : inRoom((full - 32) * smaller, smaller);
+      : inRoom((width - 32) * smaller, smaller);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `showsSmall` changes with `isOpen`
-  }, [rows, full, core, onGpu, isOpen, chosen, by, time, most]);
+  }, [rows, width, core, onGpu, isOpen, chosen, by, time, most]);
   const [moved, show] = usePlace();
   // Only as high as it needs to be, until the user moves something, which must stay in sight.
-  const height = moved === null ? heightFor(graph, full, LEAST_HEIGHT, most) : most;
+  const height = moved === null ? heightFor(graph, width, LEAST_HEIGHT, most) : most;
   // What the user opened is shown whole as long as names can be told apart.
-  const first = fitted(graph, full, height, level === null ? LEGIBLE : SMALLEST);
+  const first = fitted(graph, width, height, level === null ? LEGIBLE : SMALLEST);
   const place = moved ?? first;
+  const isAll = isWhole(graph, place, width, height);
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
@@ -369,15 +367,6 @@ function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
       <p class="visually-hidden" role="status">
         {focused === undefined ? "" : shownPath(focused.row)}
       </p>
-      {moved === null && !isWhole(graph, first, width, height) && (
-        <p class="graph-more" onPointerDown={(event) => event.stopPropagation()}>
-          The graph goes on: drag it to see the rest, or{" "}
-          <button type="button" class="link-button" onClick={showAll}>
-            show all
-          </button>
-          .
-        </p>
-      )}
       <div class="graph-zoom" onPointerDown={(event) => event.stopPropagation()}>
         <button
           type="button"
@@ -397,8 +386,15 @@ function Drawing({ tree, matrixUnit, onGpu, full }: DrawingProps) {
         >
           <Icon name="minus" />
         </button>
-        <button type="button" class="icon-button" aria-label="Fit" data-tip="Show all (0)" onClick={showAll}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={isAll ? "Fit" : "Show all"}
+          data-tip={isAll ? "Fit (0)" : "The graph goes on: drag it, or show all (0)"}
+          onClick={showAll}
+        >
           <Icon name="fit" />
+          {!isAll && "Show all"}
         </button>
       </div>
     </div>
