@@ -96,7 +96,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       </OneStop>
       <div class="span-all gains-and-pane with-pane pane-in-sight">
         <RankedOps rated={rated} gains={gains} by={rankOf(data, rates)} />
-        {(op !== "" || inTable !== null) && <RowUse rates={rates} group={inTable} op={op} />}
+        {(op !== "" || inTable !== null) && <RowUse data={data} rates={rates} group={inTable} op={op} />}
       </div>
       <div class="span-all efficiency-last">
         <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />

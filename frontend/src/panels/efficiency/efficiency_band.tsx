@@ -54,6 +54,8 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
           precisionsSentence(rates.precisions, whole, data.has_matrix_units ? data.matrix_unit : ""),
         ].find((sentence) => sentence.length > 0) ?? [])
       : [];
+  // Kernels on matrix units wait too: the bar does not tell.
+  const latency = rates.dots.reduce((sum, { bound, kernel_ns: ns }) => sum + (bound === "latency" ? (ns ?? 0) : 0), 0);
   const fewerBits = [
     ...new Set(
       rates.dots.filter((dot) => gainsInFewerBits(dot) && (dot.gain_ns ?? 0) > 0).map(({ precision }) => precision),
@@ -74,7 +76,8 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
             Ops whose work is known could gain at most{" "}
             <strong>{formatPerIteration(gain, { iterations, summed: iterations }, " of kernel time")}</strong>,{" "}
             <strong>{formatShare(gain / kernels)}</strong> of all
-            {fewerBits.length > 0 && `, counting 16-bit rates for ${fewerBits.join(" and ")}`}.
+            {fewerBits.length > 0 && `, counting 16-bit rates for ${fewerBits.join(" and ")}`}
+            {2 * latency > kernels && `; ${formatShare(latency / kernels)} of kernel time is bound by latency`}.
           </span>
         )}
         {work !== "" && (

@@ -33,7 +33,7 @@ interface GpuUseProps {
 }
 
 export function GpuUse({ data, rates, group }: GpuUseProps) {
-  const { title, op, body } = useSelected(rates, group, "");
+  const { title, op, body } = useSelected(data, rates, group, "");
   return (
     <Panel
       title={group === null ? "Whole Network" : title}
@@ -61,8 +61,8 @@ export function GpuUse({ data, rates, group }: GpuUseProps) {
 }
 
 /** Beside the table: the op or the group whose row is selected. */
-export function RowUse({ rates, group, op: own }: Pick<GpuUseProps, "rates" | "group"> & { op: string }) {
-  const { title, op, body } = useSelected(rates, group, own);
+export function RowUse({ data, rates, group, op: own }: GpuUseProps & { op: string }) {
+  const { title, op, body } = useSelected(data, rates, group, own);
   const around = useRef<HTMLDivElement>(null);
   // The table begins near the lower end of the window: its pane is told as a whole.
   useLayoutEffect(() => around.current?.closest("aside")?.scrollIntoView({ block: "nearest" }), [title]);
@@ -83,10 +83,11 @@ const KernelsLink = ({ op }: { op: string }) => (
 );
 
 /** What is known of an op, or of a group of them: of one op, that of the op. */
-function useSelected(rates: EfficiencyResponse, group: SelectedGroup | null, own: string) {
+function useSelected(data: DashboardResponse, rates: EfficiencyResponse, group: SelectedGroup | null, own: string) {
   const op = own !== "" ? own : group?.ops === 1 ? group.longest : "";
   const { row, loading } = useOpRates(op);
-  const network = comparable(rates.network);
+  // As the sentence and the panel of the network tell it: over all kernel time.
+  const network = { ...comparable(rates.network), peak_fraction: whileKernels(rates, kernelsOfWall(data)).share };
   if (op === "")
     return group === null
       ? { title: "", op, body: null }
