@@ -72,6 +72,9 @@ export function HeldBy({ when, owners, whole, groupings, grouping }: HeldByProps
   );
 }
 
+/** Not what it is, which the categories tell. */
+const NOT_KNOWN = "not known who";
+
 interface RowProps {
   name: string;
   tip: string;
@@ -90,7 +93,13 @@ function Row({ name, tip, bytes, whole }: RowProps) {
     <li data-tip={tip}>
       <span class="memory-name">
         {/* The line of a program tells it from others. */}
-        {name.includes(" > ") || name.includes(" < ") ? name : <FittingPath path={name} />}
+        {name === "unknown" ? (
+          NOT_KNOWN
+        ) : name.includes(" > ") || name.includes(" < ") ? (
+          name
+        ) : (
+          <FittingPath path={name} />
+        )}
       </span>
       <span class="memory-track">
         <span style={{ width: `${(share ?? 0) * 100}%` }} />
