@@ -95,6 +95,11 @@ it("the steps of a question differ in lightness, so that no colour vision is nee
   }
 });
 
+it("what is mostly on matrix units is told at a glance from what is not", () => {
+  for (const theme of ["light", "dark"] as const)
+    expect(contrast(stepColours("mid", theme).fill, stepColours("high", theme).fill)).toBeGreaterThan(1.8);
+});
+
 it("on a dark page every step is told from the panel", () => {
   for (const { legend } of Object.values(colourings("Tensor Core", true, true)))
     for (const [step] of legend)

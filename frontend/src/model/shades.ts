@@ -27,7 +27,7 @@ const STEPS = {
   none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#50535a", "#ffffff"] },
   keptOff: ofClass(KEPT_OFF, "#1f1f1f"),
   eligible: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#276430", "#ffffff"] },
-  mid: { light: ["#7cc68f", "#1f1f1f"], dark: ["#2b6d38", "#ffffff"] },
+  mid: { light: ["#7cc68f", "#1f1f1f"], dark: ["#265f30", "#ffffff"] },
   high: { light: [COLOURS.tensor_core.light, "#ffffff"], dark: ["#3d9049", "#111111"] },
   memory: ofClass("by_memory", "#ffffff"),
   compute: ofClass("other_kernel", "#1f1f1f"),
