@@ -62,19 +62,9 @@ export function significant(value: number): string {
 export const formatNumber = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 10_000 ? formatCount(value) : formatScaled(value);
 
-/** Iterations of which a rare call is told as `1 in 30`. */
-const MOST_ITERATIONS = 100;
-
-/** Calls by iteration: `3`, `2.67`, or `1 in 3` of what not every iteration calls, as nobody calls anything 0.333 times. */
-export function formatCalls(value: number | null): string {
-  if (value === null || Number.isInteger(value)) return formatCount(value);
-  if (value <= 0 || value >= 1) return formatNumber(value);
-  for (let of = 2; of <= MOST_ITERATIONS; of += 1) {
-    const calls = Math.round(value * of);
-    if (Math.abs(value * of - calls) < 1e-9) return `${calls} in ${of}`;
-  }
-  return formatNumber(value);
-}
+/** Calls by iteration: `3`, `2.67`, `0.333`: the same way in all of a column. */
+export const formatCalls = (value: number | null): string =>
+  value === null || Number.isInteger(value) ? formatCount(value) : formatNumber(value);
 
 /** Of a mean that is not whole, what it is of: `61 in 23 iterations`; empty for all others, and sums. */
 export function countInAll(mean: number, iterations: number, noun = ""): string {
