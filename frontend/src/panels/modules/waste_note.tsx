@@ -96,11 +96,13 @@ export function WasteNote({ tree, matrixUnit, diagnosis }: WasteNoteProps) {
       </>
     ) : null;
   const advised = limited !== null && (finding === null ? other !== null : limited.key === named.key);
+  const ofEachAlone = folded.roots.reduce((sum, { values }) => sum + values.gain_ns, 0);
   const more = [
     ...(gains === named && mayGainMore(named)
       ? [`What it could gain is known for ${formatShare(ratedShare(named))} of its kernel time.`]
       : []),
     ...(finding === null ? [] : [lessOf(finding.gain)]),
+    ...((finding?.gain.high_ns ?? 0) > ofEachAlone ? [EACH_ALONE] : []),
     ...(hostLimits === "" ? [] : ["Recommendations tell what an iteration gains, as far as that is known."]),
     ...(boundInWords(named) === mainBoundInWords(named) ? [] : [`Its kernel time: ${boundInWords(named)}.`]),
     ...(advised ? [causeAbout(limited.causes[0]?.label ?? "", matrixUnit)] : []),
@@ -176,6 +178,10 @@ const lessOf = ({ how }: DiagnosedGain): string =>
     .split(/(?<=\.) /)
     .slice(1)
     .join(" ");
+
+/** Why a finding may gain more than all rows could. */
+const EACH_ALONE =
+  "Could Gain is up to the roof of each op alone: what fewer kernels save, such as launches and what they write for each other to read, is not in it.";
 
 /** Without work of a GPU in the recording. */
 const withoutKernels = (eligible: number, unit: string): string =>
