@@ -1,7 +1,9 @@
 /** Modules: one tree of modules and name scopes, as icicle or treemap with a table (Group Ops), or as graph, with one selection. */
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
+import { NoOps } from "../../components/no_ops";
 import { useUrl } from "../../frame/url";
+import { hasGpuWork } from "../../model/headline";
 import { Graph } from "./graph";
 import { GroupOps } from "./group_ops";
 
@@ -12,7 +14,9 @@ const VIEWS = [
 ] as const;
 
 export function Modules({ data }: { data: DashboardResponse }) {
-  const view = chosenOf(VIEWS, useUrl()["groups.as"]);
+  const url = useUrl();
+  if (data.model.ops === 0 && !hasGpuWork(data)) return <NoOps />;
+  const view = chosenOf(VIEWS, url["groups.as"]);
   const choice = (
     <Choice
       label="View of the modules"
