@@ -63,7 +63,7 @@ KEY = Column("key", "Row", "text", "Identifies the row.", pattern_key("ops.patte
 DIRECTION_JOIN = "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id"
 """For tables with these columns, whose base is ``ops``."""
 
-_NAME = (PATH, Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True))
+_NAME = (PATH, Column("name", "Op", "path", "Name of the ops without their path.", "ops.pattern", searchable=True))
 
 _COLUMNS = (
     DIRECTION,

@@ -220,6 +220,7 @@ OP_TYPES = Table(
         "JOIN dictionary AS name ON name.id = type.op_node_type_id",
         *time_joins("type.op_type_metrics_id"),
         *TYPE_JOINS,
+        "LEFT JOIN read_only_ops AS longest ON longest.id = ops.longest_id",
     ),
     columns=(
         Column("op_type", "Op Type", "text", "What the ops do.", "name.string", text_id="type.op_node_type_id",
@@ -234,5 +235,8 @@ OP_TYPES = Table(
                "type.aggr_id AND summary.domain_id = type.domain_id), 0)", nullable=True),
         *OF_TYPE,
         *_OTHERS,
+        Column("no_op", "No Op", "boolean",
+               "Whether this is work that no op launched, of which DLProf calls the kernel its type.",
+               "instr(longest.op_name, 'unassociated_') = 1", nullable=True, hidden=True, tier=2),
     ),
 )  # fmt: skip

@@ -258,6 +258,16 @@ def test_types_know_their_time_on_tensor_cores(amp: Path) -> None:
     assert max(shares) > 0
 
 
+def test_a_type_tells_whether_it_is_work_of_no_op(tmp_path: Path) -> None:
+    """DLProf calls the kernel its type, as if it were that of an op."""
+    made = tmp_path / "kernels.dlprof_dldb.sqlite"
+    (source,) = (shared_data() / "torch" / "h100_qwen_bf16").glob("*.json.gz")
+    import_source(source, made, ImportOptions(), lambda _stage, _fraction: None)
+    types = {str(row["op_type"]): row["no_op"] for row in rows_of(made, "op_types")[0]}
+    assert types["elementwise_kernel"] is True
+    assert types["linear"] is False
+
+
 @pytest.mark.parametrize(
     ("table", "members"), [("op_paths", "ops_of_path"), ("op_names", "ops_of_name"), ("op_types", "ops_of_type")]
 )

@@ -14,6 +14,8 @@ export interface BarSegment {
   /** What of the label stands on it where there is no room for all of it, and where there is room for no more. */
   shorter?: string;
   short?: string;
+  /** Where no legend names it: as much of its name as fits. */
+  named?: (fits: (text: string) => boolean) => string;
   ns: number;
   colour: string;
   /** Of the text on it, where its colour is not one of a class of time. */

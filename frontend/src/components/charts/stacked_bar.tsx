@@ -68,9 +68,10 @@ function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; w
   const time = formatDuration(segment.ns);
   const below = height >= TWO_LINES;
   const names = [...(below ? [] : [`${label} ${time}`]), label, shorter, short].filter(Boolean);
-  // The beginning of a name would tell nothing.
-  const name = names.find((each) => textWidth(each) <= room) ?? "";
-  const lines = name === "" ? [] : [name, ...(below && textWidth(time) <= room ? [time] : [])];
+  const fits = (text: string): boolean => textWidth(text) <= room;
+  // What a legend names is not cut.
+  const name = segment.named?.(fits) ?? names.find(fits) ?? "";
+  const lines = name === "" ? [] : [name, ...(below && fits(time) ? [time] : [])];
   const end = beside + Math.max(...lines.map(textWidth));
   let from = 0;
   // The last part that has some of the text.

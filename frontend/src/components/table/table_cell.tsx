@@ -9,7 +9,7 @@ import { inUnit } from "../../format/unit";
 import { categoryColour } from "../../model/memory_categories";
 import { arrowOf, directionOf, isSmall, signedAmount, signedPercent } from "../../model/change";
 import { NO_KERNELS } from "../../model/families";
-import { kernelsOf, shortFirstKernel, TAIL } from "../../model/kernel_name";
+import { kernelsOf, shortFirstKernel, TAIL, UNASSOCIATED } from "../../model/kernel_name";
 import { gpuTimeParts } from "../../model/kernel_time";
 import { partKinds } from "../../model/parts";
 import { precisionLabel } from "../../model/precisions";
@@ -106,6 +106,8 @@ export function TableCell(props: TableCellProps) {
       return <LongText key={String(value)} text={String(value)} />;
     case "text": {
       if (column.key === "op_id") return <OpId id={String(value)} />;
+      if (column.key === "op_type" && row.no_op === true)
+        return <OpPath path={UNASSOCIATED + String(value)} room={roomOf(room)} />;
       const text = shownText(column.key, String(value));
       const colour = swatchOf(column.key, text);
       return (

@@ -15,7 +15,8 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { numberOf, textOf } from "../../frame/use_row";
 import { useQuery, type Query } from "../../frame/use_query";
-import { beginningsApart, shortKernelName } from "../../model/kernel_name";
+import { barName, type NamedPiece } from "../../model/bar_names";
+import { beginningsApart, labelOf, NO_OP, shortKernelName, UNASSOCIATED } from "../../model/kernel_name";
 import { endsApart } from "../../model/short_place";
 import { colourOf } from "../../model/resources";
 import { colourOfLimit, LEAST_PIECE, limitOf, limitsOfRow, partsOf, type RowLimit } from "../../model/row_limits";
@@ -73,6 +74,9 @@ function useFinding(
   return findingOf(new Set(members === undefined ? keys : ops.data), gains);
 }
 
+const isOfNoOp = (row: Row, named: string): boolean =>
+  row.no_op === true || textOf(row, named).startsWith(UNASSOCIATED);
+
 export function Largest({ table, links, named, noun, selects, members, tools }: LargestProps) {
   const scope = useScope();
   const [kind, time] = scope.onGpu ? ["GPU", "gpu_time_ns"] : ["CPU", "cpu_time_ns"];
@@ -95,7 +99,8 @@ export function Largest({ table, links, named, noun, selects, members, tools }: 
   const ends = endsApart((page?.rows ?? []).map((row) => textOf(row, named)));
   const shortOf = (row: Row): string => {
     const name = textOf(row, named);
-    return noun === "kernels" ? shortKernelName(name) : (ends.get(name) ?? name);
+    if (noun === "kernels") return shortKernelName(name);
+    return isOfNoOp(row, named) ? NO_OP + labelOf(name) : (ends.get(name) ?? name);
   };
   const nsOf = (row: Row): number => numberOf(row, time) ?? 0;
   const sumOf = (some: readonly Row[]): number => some.reduce((sum, row) => sum + nsOf(row), 0);
@@ -106,17 +111,20 @@ export function Largest({ table, links, named, noun, selects, members, tools }: 
   const [direction, ...otherDirections] = new Set(drawn.map((row) => textOf(row, "direction")));
   const directed = otherDirections.length > 0 || direction === undefined;
   const apart: ReadonlyMap<string, string> = noun === "kernels" ? beginningsApart(drawn.map(shortOf)) : new Map();
+  const pieceOf = (row: Row): NamedPiece => ({
+    name: shortOf(row),
+    brief: apart.get(shortOf(row)) ?? shortOf(row),
+    pass: directed ? (PASS[textOf(row, "direction")] ?? "") : "",
+    isKernel: noun === "kernels" || isOfNoOp(row, named),
+  });
   const segments: BarSegment[] = drawn.map((row) => {
     const key = textOf(row, page?.key ?? "");
-    const pass = directed ? (PASS[textOf(row, "direction")] ?? "") : "";
-    const withPass = (name: string): string => [name, pass].filter(Boolean).join(" ");
     return {
       ...{
         key,
         label: [shortOf(row), directed ? textOf(row, "direction") : ""].filter(Boolean).join(" "),
-        // Where a place ends says less than what the op is; what begins it tells it from others, where there is room.
-        shorter: withPass(shortOf(row).replace(/^([^/]+)\/.+\/([^/]+)$/, "$1/…/$2")),
-        short: withPass((apart.get(shortOf(row)) ?? shortOf(row)).split("/").at(-1) ?? ""),
+        named: (fits: (text: string) => boolean) =>
+          barName(pieceOf(row), drawn.filter((other) => other !== row).map(pieceOf), fits),
         ns: nsOf(row),
         colour: colourOfLimit(piecesOfRow(row, scope.onGpu)[0]?.[0] ?? "neither"),
         parts: piecesOfRow(row, scope.onGpu).map(([kind, share]) => [colourOfLimit(kind), share] as const),
@@ -145,7 +153,9 @@ export function Largest({ table, links, named, noun, selects, members, tools }: 
     ...drawn.flatMap((row) => piecesOfRow(row, scope.onGpu).map(([kind]) => kind)),
     ...(rest >= LEAST_PIECE * whole ? partsOfOthers.map(([kind]) => kind) : []),
   ]);
-  const [first] = longest;
+  // All work of one kernel that no op launched is no op: the sentence about single ops is not of it.
+  const told = noun === "ops" ? all.filter((row) => !isOfNoOp(row, named)) : all;
+  const [first] = told;
   const diagnosis = useDiagnosis();
   const inLargest = useFinding(diagnosis, page, members);
   return (
@@ -161,10 +171,10 @@ export function Largest({ table, links, named, noun, selects, members, tools }: 
           <h2>
             <code>{shortOf(first)}</code> {textOf(first, "direction")} takes{" "}
             <strong class="nowrap">{formatShare(shareOf(nsOf(first), whole))}</strong> of the {measured} time
-            {longest.length > 3 && (
+            {told.length > 3 && (
               <>
                 , the three largest {noun}{" "}
-                <strong class="nowrap">{formatShare(shareOf(sumOf(longest.slice(0, 3)), whole))}</strong>
+                <strong class="nowrap">{formatShare(shareOf(sumOf(told.slice(0, 3)), whole))}</strong>
               </>
             )}
             .

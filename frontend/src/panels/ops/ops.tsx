@@ -3,13 +3,14 @@ import type { DashboardResponse, Row } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Hint } from "../../components/hint";
 import { Loading } from "../../components/message";
+import { NoOps } from "../../components/no_ops";
 import { DataTable } from "../../components/table/data_table";
 import { ViewLink } from "../../components/view_link";
 import { navigate, useUrl } from "../../frame/url";
 import { useOnlyRow } from "../../frame/use_only_row";
 import { NO_LINKS, numberOf, textOf, titleOf, useRow } from "../../frame/use_row";
 import { hasGpuWork } from "../../model/headline";
-import { shortKernelName } from "../../model/kernel_name";
+import { NO_OP, shortKernelName } from "../../model/kernel_name";
 import { forgotten } from "../../model/table_state";
 import type { Changes } from "../../model/url_state";
 import { Largest } from "./largest";
@@ -93,6 +94,10 @@ const NO_OPS = "This profile has no ops. Record with NVTX markers or with the Py
 const NO_KERNELS = "This recording holds no kernels.";
 
 export function Ops({ data }: { data: DashboardResponse }) {
+  return data.model.ops === 0 && !hasGpuWork(data) ? <NoOps /> : <OpsOf data={data} />;
+}
+
+function OpsOf({ data }: { data: DashboardResponse }) {
   const url = useUrl();
   const onGpu = hasGpuWork(data);
   const groupings = onGpu ? GROUPINGS : GROUPINGS.filter(([id]) => id !== "kernel");
@@ -222,6 +227,6 @@ export function Ops({ data }: { data: DashboardResponse }) {
 
 /** What a row is called where its path has no room. */
 function headOf(by: Grouping, row: Row): string {
-  if (by === "type") return textOf(row, "op_type");
+  if (by === "type") return (row.no_op === true ? NO_OP : "") + textOf(row, "op_type");
   return by === "kernel" ? shortKernelName(textOf(row, "name")) : titleOf(row);
 }
