@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Da as e,Dt as t}from"./frame-C1hGPM0W.js";function n({children:n}){return e(`div`,{class:`one-stop`,...t(),children:n})}export{n as t};
