@@ -351,3 +351,17 @@ def test_a_search_that_fails_counts_nothing(page: Page, tensorboard: TensorBoard
     page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     expect(next_hit).to_have_count(0, timeout=5_000)
     complaints.clear()
+
+
+def test_queued_time_that_lacks_work_is_hatched_as_on_the_dashboard(
+    page: Page, tensorboard: TensorBoard, logdir: Path
+) -> None:
+    """Where a finding says that work is missing, and nowhere else."""
+    opened(page, tensorboard, "amp")
+    legend = page.locator(".timeline-legend")
+    expect(legend).to_contain_text("Queued")
+    expect(legend.locator(".striped")).to_have_count(0)
+    if not (logdir / "megatron").is_dir():
+        pytest.skip("needs ../shared/data")
+    opened(page, tensorboard, "megatron")
+    expect(legend.locator("li", has=page.locator(".striped"))).to_contain_text("Queued")

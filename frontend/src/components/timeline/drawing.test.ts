@@ -32,6 +32,8 @@ function textsOf(track: object, row: Partial<TrackRow>, queue: Scene["queue"] = 
     causes: [],
     cut: false,
     queue,
+    lacking: new Set<number>(),
+    queued: -1,
   };
   draw(context, scene, new Strips());
   return texts.filter((text) => !/\d [mnµ]?s$/.test(text));

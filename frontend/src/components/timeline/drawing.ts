@@ -124,6 +124,10 @@ export interface Scene {
   cut: boolean;
   /** The most launches that wait on a GPU at once in exactly this window; null where that is not known. */
   queue: { device: number; most: number } | null;
+  /** GPUs whose queued time is mostly work that is missing from the recording: it is hatched, as on the Dashboard. */
+  lacking: ReadonlySet<number>;
+  /** The class of queued time. */
+  queued: number;
 }
 
 export const AXIS_HEIGHT = 18;
@@ -250,7 +254,7 @@ function drawRow(
   top: number,
   at: (time: number) => number,
   scale: number,
-  { view, palette, width, causes, marked, cut, queue }: Scene,
+  { view, palette, width, causes, marked, cut, queue, lacking, queued }: Scene,
   strips: Strips,
 ): void {
   const kind: TrackKind = row.kind === "idle" || row.kind === "more" || row.kind === "group" ? "device" : row.kind;
@@ -273,6 +277,13 @@ function drawRow(
   const bins = row.kind === "idle" ? track.idle_bins : track.bins;
   if (bins !== undefined && bins.class.length > 0)
     context.drawImage(strips.of(bins, kind, palette), begin, y, end - begin, high);
+  const hatched = row.kind === "idle" && lacking.has(row.device ?? -1) ? queued : -1;
+  if (bins !== undefined && hatched >= 0) {
+    const wide = (end - begin) / Math.max(bins.class.length, 1);
+    for (let bin = 0; bin < bins.class.length; bin += 1)
+      if (binClass(bins, bin) === hatched && binShare(bins, bin) > 0.5)
+        hatch(context, begin + bin * wide, y, wide, high);
+  }
   const { items } = track;
   if (items === undefined) return;
   const { lane, lanes } = kind === "stream" && bins === undefined ? lanesOf(items) : { lane: null, lanes: 1 };
@@ -292,6 +303,7 @@ function drawRow(
     context.fillStyle = colour.css;
     // A hair between neighbours, so that two are not seen as one.
     context.fillRect(x, above, wide > 3 ? wide - 0.75 : wide, thick - (lanes > 1 ? 1 : 0));
+    if ((items.class[number] ?? 0) === hatched) hatch(context, x, above, wide, thick);
     drawn = x + 0.5;
     if (wide < LABEL_PIXELS || thick < 11) continue;
     let place = { from: x, to: right };
@@ -317,6 +329,23 @@ function drawRow(
       context.lineWidth = 1.5;
       context.strokeRect(at(mark.from), y - 1, Math.max((mark.to - mark.from) * scale, 1), high + 2);
     }
+}
+
+/** Stripes over what is not known to be idle. */
+function hatch(context: CanvasRenderingContext2D, x: number, y: number, wide: number, high: number): void {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, wide, high);
+  context.clip();
+  context.strokeStyle = "rgb(255 255 255 / 45%)";
+  context.lineWidth = 2;
+  context.beginPath();
+  for (let foot = Math.floor((x - high) / 7) * 7; foot < x + wide; foot += 7) {
+    context.moveTo(foot, y + high);
+    context.lineTo(foot + high, y);
+  }
+  context.stroke();
+  context.restore();
 }
 
 /**

@@ -3,9 +3,11 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { lengthIn } from "../../model/gap";
 import { cutLabel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
+import { lacksWork } from "../../model/step";
 import type { TimelineHits, TimelineOverview, TimelineWindow } from "../../api/types";
 import { classInWords, movedBy, panned, seenOf, topOf, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
@@ -96,6 +98,17 @@ export function Tracks(props: TracksProps) {
     return () => window.removeEventListener("resize", onResize);
   }, []);
   const palette = useColours(overview);
+  const queued = (overview.classes.device ?? []).indexOf("queued");
+  const { data: diagnosis } = useDiagnosis();
+  const lacking = useMemo(
+    () =>
+      new Set(
+        Object.entries(diagnosis?.mean.devices ?? {}).flatMap(([id, device]) =>
+          diagnosis !== null && lacksWork(diagnosis, device) ? [Number(id)] : [],
+        ),
+      ),
+    [diagnosis],
+  );
   const causes = useMemo(() => {
     const labels = new Map(partKinds(matrixUnit).map(({ key, label }) => [key as string, label]));
     return (overview.classes.device ?? []).map((name) => labels.get(name) ?? name);
@@ -111,11 +124,43 @@ export function Tracks(props: TracksProps) {
         element.height = high;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      const scene = { view, answer, rows, palette, width, marked, lines, dragged, hits, causes, cut, queue };
+      const scene = {
+        view,
+        answer,
+        rows,
+        palette,
+        width,
+        marked,
+        lines,
+        dragged,
+        hits,
+        causes,
+        cut,
+        queue,
+        lacking,
+        queued,
+      };
       draw(context, scene, strips.current);
     });
     return () => cancelAnimationFrame(frame);
-  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, hits, causes, cut, queue]);
+  }, [
+    view,
+    answer,
+    rows,
+    palette,
+    width,
+    height,
+    ratio,
+    marked,
+    lines,
+    dragged,
+    hits,
+    causes,
+    cut,
+    queue,
+    lacking,
+    queued,
+  ]);
 
   // Rows that appear above the pointer push its row down: the page scrolls on, so that the same row stays under it.
   const pointerY = useRef<number | null>(null);

@@ -9,6 +9,7 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { ViewLink } from "../../components/view_link";
 import { exposedOf, partKinds } from "../../model/parts";
+import { lacksWork } from "../../model/step";
 import { shortPath } from "../../model/short_place";
 import { timelineLink, type View } from "../../model/timeline_link";
 import type { Sums } from "./use_sums";
@@ -198,19 +199,24 @@ export function Legend({
   unit,
   parts,
   listed,
+  device,
 }: {
   unit: string;
+  device: number;
   parts: Readonly<Record<string, number>>;
   listed: Readonly<Record<string, number>>;
 }) {
+  const { data: diagnosis } = useDiagnosis();
+  const own = diagnosis?.mean.devices[String(device)];
+  const lacks = diagnosis !== null && own !== undefined && lacksWork(diagnosis, own);
   return (
     <ul class="legend timeline-legend">
       {partKinds(unit)
         .filter(({ key }) => (parts[key] ?? 0) + (listed[key] ?? 0) > 0)
         .map(({ key, label, colour }) => (
           <li key={key} data-tip={exactDuration(parts[key] ?? 0)}>
-            <span class="swatch" style={{ background: colour }} /> {label}{" "}
-            <span class="muted number">{formatDuration(parts[key] ?? 0)}</span>
+            <span class={lacks && key === "queued" ? "swatch striped" : "swatch"} style={{ backgroundColor: colour }} />{" "}
+            {label} <span class="muted number">{formatDuration(parts[key] ?? 0)}</span>
           </li>
         ))}
     </ul>

@@ -390,7 +390,7 @@ function Page({ overview, isMarked, why, aggregated, onReplaced }: WindowProps) 
             onDrag={setDragged}
             onFold={toggleFold}
           />
-          {device !== null && <Legend unit={matrixUnit} parts={sums?.parts ?? {}} listed={ofWindow} />}
+          {device !== null && <Legend unit={matrixUnit} device={device} parts={sums?.parts ?? {}} listed={ofWindow} />}
           {(selected !== null || dragged !== null) && (
             <aside aria-label="Details">
               {dragged !== null && (
