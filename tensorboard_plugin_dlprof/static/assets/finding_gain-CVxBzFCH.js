@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Oa as e,Sa as t,ut as n}from"./frame-BeyKjvFp.js";var r=({low:r,high:i,time:a,share:o,of:s,to:c=null})=>e(`div`,{class:`finding-gain`,children:[e(n,{low:r,high:i,label:`Could gain ${a}, ${o} of ${s}`,to:c}),e(`strong`,{children:e(t,{text:a})}),e(`span`,{class:`muted`,children:o})]});export{r as t};
