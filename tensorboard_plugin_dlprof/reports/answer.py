@@ -83,7 +83,7 @@ def sentence(
     if 2 * missing_ns > means["parts"]["queued"] and any(finding["missing_work"] for finding in diagnosis["findings"]):
         at = next(i for i, (_, colour, _) in enumerate(parts) if colour == "queued")
         name, colour, ns = parts[at]
-        parts[at : at + 1] = [(f"{name}, GPU work missing", colour, missing_ns), (name, colour, ns - missing_ns)]
+        parts[at : at + 1] = [(f"{name}, GPU work missing", "missing", missing_ns), (name, colour, ns - missing_ns)]
     said = f"<p>{typeset(_said(diagnosis))}</p>" if diagnosis["typical"]["said"] else ""
     bar = _bar(parts, wall, "an iteration" if diagnosis["marked"] else "the recording")
     yield f"<section><p class=answer>{answer(diagnosis['headline'])}</p>{said}{bar}</section>"
@@ -229,7 +229,9 @@ def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
         return
     mine = [row["devices"][device]["parts"] for row in rows if device in row["devices"]]
     parts = _shown({part: sum(each[part] for each in mine) for part in NAMES}, unit)
-    large = _large(parts, sum(ns for _, _, ns in parts))
+    mean = _shown(diagnosis["mean"]["devices"][device]["parts"], unit)
+    # What the bar at the top shows, this shows, however little it is beside a long warm-up.
+    large = _large(parts, sum(ns for _, _, ns in parts)) | _large(mean, diagnosis["mean"]["wall_ns"])
     stacks = []
     for row in rows:
         name, wall = row["label"], row["wall_ns"]

@@ -63,7 +63,15 @@ def named_bar(name: str, parts: Sequence[tuple[Part, Sequence[str]]]) -> str:
         if wide:
             marks.append(f'<svg x="{x:.3f}%" width="{wide:.3f}%" height="{_BAR_HEIGHT}">{rect}{words}</svg>')
         x += wide
-    return f'<svg role="img" aria-label="{escape(name)}" class="named">{"".join(marks)}</svg>'
+    stripes = _STRIPES if any(part.colour == "missing" for part, _ in parts) else ""
+    return f'<svg role="img" aria-label="{escape(name)}" class="named">{stripes}{"".join(marks)}</svg>'
+
+
+_STRIPES = (
+    '<defs><pattern id="missing" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<rect class="queued" width="7" height="7"/><rect class="stripe" width="3" height="7"/></pattern></defs>'
+)
+"""Of queued time in which GPU work is missing, as on the pages."""
 
 
 BROKEN_AT = 0.88

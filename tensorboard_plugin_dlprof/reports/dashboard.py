@@ -254,9 +254,10 @@ def resources(
             for key, name, t, f in rows
         ],
     )
+    above = diagnosis is not None and least_computing(diagnosis) is not None
     note = (
-        f"DLProf's parts of the wall clock time{_of_iterations(connection, scope)}, which divide idle time by what was "
-        f"recorded on the host; they add up to it.{answer.span(diagnosis, performance['wall_clock_ns'])}"
+        f"DLProf's parts of the wall clock time{_of_iterations(connection, scope)}, which divide idle time by what the "
+        f"host did meanwhile{'; the bar at the top divides it by what the GPU waited for' if above else ''}.{answer.span(diagnosis, performance['wall_clock_ns'])}"
     ) + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns

@@ -28,6 +28,7 @@ _MORE_COLOURS = {
     "launching": ("#f4b183", "#f7cf9c"),
     "host_code": ("#ab8f68", "#a58a6a"),
     "queued": ("#93a3c4", "#7385ab"),
+    "missing": ("#93a3c4", "#7385ab"),
     "launch_unknown": ("#b7aed0", "#7a6f96"),
     "optimizer-temporary": ("#ba8ec1", "#9b73a5"),
     "backward-temporary": ("#d68d8c", "#994830"),
@@ -90,6 +91,7 @@ details[open] > summary { margin: 0 0 8px; } .amount { float: right; color: var(
 .axis { margin: 0; color: var(--faint); font-size: 12px; }
 .axis + svg { margin: 2px 0; border-top: 1px solid var(--line); }
 .ends { display: flex; justify-content: space-between; }
+svg .missing { fill: url(#missing); } svg .stripe { fill: rgb(255 255 255 / 45%); }
 svg .faded { opacity: 0.3; }
 svg .about { fill: none; stroke: #7d909d; stroke-width: 2px; vector-effect: non-scaling-stroke; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(400px, 1fr)); gap: 0 16px; }

@@ -49,7 +49,8 @@ def test_communication_is_never_part_of_the_rest(tmp_path: Path) -> None:
     assert "Rest: " in answer
     # As in the sentence above it; what of the queued time is between kernels is told apart.
     assert "and may fill <strong>53.4 ms</strong>" in answer.replace("\N{NO-BREAK SPACE}", " ")
-    assert "Queued, GPU work missing: 53.4 ms, 85.3 %" in answer
+    assert '<rect class="missing" width="100%" height="100%"><title>Queued, GPU work missing: 53.4 ms, 85.3 %' in answer
+    assert '<pattern id="missing"' in answer, "it is striped, as on the pages"
 
 
 def test_words_stand_on_the_parts_that_have_room_for_them() -> None:

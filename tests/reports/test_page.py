@@ -119,6 +119,9 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     assert left_out == {each["label"] for each in result["iterations"] if not each["typical"]}
     legend = text[text.index("Duration of the iterations") :].partition("<ul class=keys>")[2].partition("</ul>")[0]
     assert "Queued" in legend, "colours have names"
+    bar = text.partition("<ul class=keys>")[2].partition("</ul>")[0]
+    named = re.compile(r"</svg>([^<]+) <b>")
+    assert set(named.findall(bar)) - {"Rest"} <= set(named.findall(legend)), "what the bar at the top shows, these show"
     wall, (mean,) = result["mean"]["wall_ns"], result["mean"]["devices"].values()
     assert f"<dt>Iteration time</dt><dd>{short_duration(wall)}</dd>" in text
     computing = sum(mean["parts"][part] for part in ("compute_tensor", "compute_other", "compute_unknown"))
@@ -126,7 +129,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
 
 
 def test_how_a_finding_is_known_is_folded_below_it() -> None:
-    """How its gain is estimated, and the first rows of its evidence; of what happens once nothing is an iteration's."""
+    """How its gain is estimated, and its evidence, after the first rows folded once more; of what happens once nothing is an iteration's."""
     row = {"path": "/a/<b>", "call": "cudaMalloc", "kind": "op", "count": 2, "time_ns": 1_500_000, "detail": "4 bytes"}
     finding = {"gain": {"how": "Half of it."}, "evidence": [row] * (MOST_ROWS + 2), "per": "iteration"}
     text = plain(proof(finding, marked=True))
@@ -136,8 +139,9 @@ def test_how_a_finding_is_known_is_folded_below_it() -> None:
     assert ">Count per iteration</th>" in text
     assert ">Time (ms) per iteration</th>" in text
     cells = "<td>cudaMalloc</td><td class=n>2</td><td class=n>1.50</td>"
-    assert text.count(f"/<wbr>&lt;b&gt;<div class=faint>4 bytes</div></td>{cells}") == MOST_ROWS
-    assert "2 more: " in text
+    assert text.count(f"/<wbr>&lt;b&gt;<div class=faint>4 bytes</div></td>{cells}") == MOST_ROWS + 2
+    (folded,) = re.findall(r"<summary>2 more</summary>(.*)</details></details>", text)
+    assert folded.count("4 bytes") == 2
     once = proof({"gain": None, "evidence": [{**row, "count": None, "call": None}], "per": "once"}, marked=True)
     assert "<summary>Evidence: 1 row</summary>" in once
     assert re.findall(r"<th scope=col[^>]*>([^<]*)", once) == ["Where", "Time (ms)"]

@@ -32,7 +32,7 @@ const ABOUT: Readonly<Record<string, string>> = {
 const USE: Readonly<Record<string, readonly [read: string, click: string]>> = {
   dashboard: [
     "Read from the top: the sentence, the bar of a mean iteration that it is about, what to change first. DLProf's panels below add up all iterations that count.",
-    "Click a part of the bar, a group or an iteration to open it on its page; an entry of a legend hides its slice.",
+    "Click a part of the bar, a group or an iteration to open it on its page; an entry of a ring’s legend hides its slice.",
   ],
   recommendations: [
     "What gains most for sure comes first. A bar is as long as an iteration: its dark part is gained at least, its pale one at most.",
@@ -81,7 +81,7 @@ const VIEWS: readonly [view: string, page: string, chosen?: Changes][] = [
 const TERMS: readonly [term: string, meaning: string, ...pages: string[]][] = [
   [
     "Aggregation",
-    "The iterations whose numbers are added up: from a start to a stop iteration. Pages tell means of one of them; a click on “per iteration” beside a title shows the sums instead.",
+    "The iterations whose numbers are added up: from a start to a stop iteration. Pages tell means of one of them; a click on “per iteration” beside a title, as on Ops, shows the sums instead.",
     "dashboard",
     "iterations",
   ],

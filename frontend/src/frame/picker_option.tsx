@@ -4,8 +4,7 @@ import { CutName } from "../components/cut_name";
 import { Icon } from "../components/icon";
 import { formatMoment } from "../format/date";
 import { formatShare } from "../format/share";
-import { formatDuration } from "../format/time";
-import { besideOther, busyLabel, formatLabel, gpuLabel, isUnreadable, rankLabel } from "../model/picker";
+import { besideOther, busyLabel, formatLabel, gpuLabel, isUnreadable, lengthLabel, rankLabel } from "../model/picker";
 import { holdsNoGpuWork } from "../model/problems";
 
 const STATE_TEXT: Record<ProfileEntry["state"], string> = {
@@ -88,14 +87,8 @@ function facts(profile: ProfileEntry, toTheSecond = false): string[] {
 }
 
 /** What profiles are compared by, each in a column of its own. */
-function numbers({ headline }: ProfileEntry, shared: number | null): string[] {
-  return [
-    ...(shared === null ? [] : [`${formatShare(shared)} in the same ops`]),
-    // Of a recording without times nothing is known of how long it is.
-    headline?.average_iteration_ns
-      ? `${formatDuration(headline.average_iteration_ns)} ${(headline.marked ?? headline.iterations !== 1) ? "per iteration" : "recorded"}`
-      : "",
-  ];
+function numbers(profile: ProfileEntry, shared: number | null): string[] {
+  return [...(shared === null ? [] : [`${formatShare(shared)} in the same ops`]), lengthLabel(profile)];
 }
 
 interface OptionTextProps {
@@ -104,12 +97,14 @@ interface OptionTextProps {
   run: string;
   colour: string;
   isCurrent: boolean;
+  /** Whether its moment is told to the second, as the minute does not tell it from others. */
+  toTheSecond: boolean;
   /** Of a likely baseline: how much of the GPU time is in ops that both have. */
   shared: number | null;
 }
 
 /** The two lines of a profile: which it is, and what is known of it. */
-export function OptionText({ profile, run, colour, isCurrent, shared }: OptionTextProps) {
+export function OptionText({ profile, run, colour, isCurrent, toTheSecond, shared }: OptionTextProps) {
   return (
     <>
       <div class="picker-option-head">
@@ -136,7 +131,7 @@ export function OptionText({ profile, run, colour, isCurrent, shared }: OptionTe
         >
           <span class="clip">
             {/* Each apart, as a name may be written from right to left. */}
-            {facts(profile).map((fact, i) => (
+            {facts(profile, toTheSecond).map((fact, i) => (
               <>
                 {i > 0 && " · "}
                 <bdi>{fact}</bdi>

@@ -16,6 +16,7 @@ import {
   runColour,
   runLabel,
   searchProfiles,
+  sharesMinute,
   titleOf,
   type RunGroup,
   type Unlisted,
@@ -323,6 +324,7 @@ function PickerList(props: PickerProps & { likely: Likely | null; onClose: () =>
                           run={isAlone(group) ? runLabel(profile.run, top) : ""}
                           colour={runColour(profile.run, runs, theme)}
                           isCurrent={isCurrent}
+                          toTheSecond={sharesMinute(profile, profiles)}
                           shared={group.title === undefined ? null : (likely.get(profile.id)?.shared_fraction ?? null)}
                         />
                       ) : (

@@ -16,6 +16,7 @@ import {
   rankLabel,
   runColour,
   searchProfiles,
+  sharesMinute,
   titleOf,
   topLabel,
   unlisted,
@@ -303,4 +304,12 @@ describe("how much the GPUs did", () => {
   ])("%s", (said, profile) => {
     expect(busyLabel(profile)).toBe(said);
   });
+});
+
+it("finds by all that a row shows, and tells captures of one minute apart by their seconds", () => {
+  const at = new Date(2024, 11, 4, 10, 20, 5).getTime() / 1000;
+  const of = (id: string, run: string, captured_at: number): ProfileEntry => profileEntry({ id, run, captured_at });
+  const profiles = [of("a", "x", at), of("b", "x", at + 7), of("c", "y", at), of("d", "x", at - 3600)];
+  expect(searchProfiles(profiles, "2024-12 10:20").map(({ id }) => id)).toEqual(["a", "b", "c"]);
+  expect(profiles.map((each) => sharesMinute(each, profiles))).toEqual([true, true, false, false]);
 });

@@ -1,7 +1,9 @@
 /** Runs, ranks and captures: order, colours, names, search. */
 import type { NamedFile, OtherFile, ProfileEntry, ProfilesResponse } from "../api/types";
+import { formatMoment } from "../format/date";
 import { formatCount } from "../format/number";
 import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
 import { isOfMemory } from "./same_time";
 
 /** TensorBoard's own palette for runs, light and dark theme. */
@@ -147,6 +149,20 @@ export function formatLabel(format: string): string {
   return known[format] ?? format;
 }
 
+/** Whether another profile of its run was recorded in the same minute, which then does not tell them apart. */
+export const sharesMinute = (profile: ProfileEntry, profiles: readonly ProfileEntry[]): boolean =>
+  profile.captured_at !== null &&
+  profiles.some(
+    ({ id, run, captured_at: at }) =>
+      id !== profile.id && run === profile.run && formatMoment(at) === formatMoment(profile.captured_at),
+  );
+
+/** How long an iteration takes, or what was recorded; of a recording without times nothing is known. */
+export const lengthLabel = ({ headline }: Pick<ProfileEntry, "headline">): string =>
+  headline?.average_iteration_ns
+    ? `${formatDuration(headline.average_iteration_ns)} ${(headline.marked ?? headline.iterations !== 1) ? "per iteration" : "recorded"}`
+    : "";
+
 /** Whether every word of the search occurs in a text. */
 export function matches(text: string, search: string): boolean {
   const searched = text.toLowerCase();
@@ -157,16 +173,19 @@ export function matches(text: string, search: string): boolean {
 }
 
 /**
- * Profiles in which every word of the search occurs: in run, file name, rank, format or GPU; those first whose own names
+ * Profiles in which every word of the search occurs: in what a row shows of them; those first whose own names
  * have them all.
  */
 export function searchProfiles(profiles: readonly ProfileEntry[], search: string): ProfileEntry[] {
   if (search.trim() === "") return [...profiles];
   const has = (texts: readonly string[]): boolean => matches(texts.join(" "), search);
   const named = (profile: ProfileEntry): string[] => [profile.run, profile.name, rankLabel(profile)];
-  const others = ({ format, headline }: ProfileEntry): string[] => [
-    formatLabel(format),
-    ...(headline?.gpu_names ?? []),
+  const others = (profile: ProfileEntry): string[] => [
+    busyLabel(profile),
+    gpuLabel(profile.headline?.gpu_names ?? []),
+    profile.captured_at === null ? "" : formatMoment(profile.captured_at, true),
+    formatLabel(profile.format),
+    lengthLabel(profile),
   ];
   const byName = profiles.filter((profile) => has(named(profile)));
   const byFacts = profiles.filter(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { TimelineWindow } from "../../api/types";
 import type { TrackRow } from "../../model/timeline";
-import { draw, Strips, type Palette, type Scene } from "./drawing";
+import { axisStep, draw, Strips, type Palette, type Scene } from "./drawing";
 
 const LETTER = 6;
 
@@ -81,4 +81,12 @@ test("what ended before the window leaves the name alone", () => {
       ["mul", -50, 20],
     ]),
   ).toEqual(["convolution"]);
+});
+
+test("an axis has at least three marks where their labels have room", () => {
+  expect(axisStep(7.81e9, 380)).toBe(2e9);
+  expect(axisStep(7.81e9, 1100)).toBe(1e9);
+  expect(axisStep(20e6, 1100)).toBe(2e6);
+  // Not closer than they can be read.
+  expect(axisStep(7.81e9, 120)).toBe(10e9);
 });

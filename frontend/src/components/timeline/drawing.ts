@@ -99,11 +99,18 @@ export class Strips {
   }
 }
 
-/** The steps of an axis: at least so many pixels apart, and round. */
-function axisStep(span: number, width: number): number {
-  const least = (span / Math.max(width, 1)) * 110;
-  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
+/** Pixels between the marks of an axis: as a rule, and at least where there would be fewer than three of them. */
+const STEP_PIXELS = 110;
+const LEAST_STEP_PIXELS = 56;
+
+/** The steps of an axis: round, and so many pixels apart that labels have room, but at least three of them in the window. */
+export function axisStep(span: number, width: number): number {
+  const ns = span / Math.max(width, 1);
+  const power = 10 ** Math.floor(Math.log10(Math.max(ns * STEP_PIXELS, 1)));
+  const round = [0.1, 0.2, 0.5, 1, 2, 5, 10].map((factor) => Math.max(factor * power, 1));
+  const usual = round.find((step) => step >= ns * STEP_PIXELS) ?? 10 * power;
+  if (3 * usual <= span) return usual;
+  return [...round].reverse().find((step) => 3 * step <= span && step >= ns * LEAST_STEP_PIXELS) ?? usual;
 }
 
 export interface Scene {
