@@ -255,9 +255,10 @@ def resources(
         ],
     )
     above = diagnosis is not None and least_computing(diagnosis) is not None
+    other = "; the bar at the top divides it by what the GPU waited for" if above else ""
     note = (
         f"DLProf's parts of the wall clock time{_of_iterations(connection, scope)}, which divide idle time by what the "
-        f"host did meanwhile{'; the bar at the top divides it by what the GPU waited for' if above else ''}.{answer.span(diagnosis, performance['wall_clock_ns'])}"
+        f"host did meanwhile{other}.{answer.span(diagnosis, performance['wall_clock_ns'])}"
     ) + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns

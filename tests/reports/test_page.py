@@ -129,7 +129,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
 
 
 def test_how_a_finding_is_known_is_folded_below_it() -> None:
-    """How its gain is estimated, and its evidence, after the first rows folded once more; of what happens once nothing is an iteration's."""
+    """How its gain is estimated, and its evidence, folded further after some; what happens once is no iteration's."""
     row = {"path": "/a/<b>", "call": "cudaMalloc", "kind": "op", "count": 2, "time_ns": 1_500_000, "detail": "4 bytes"}
     finding = {"gain": {"how": "Half of it."}, "evidence": [row] * (MOST_ROWS + 2), "per": "iteration"}
     text = plain(proof(finding, marked=True))
