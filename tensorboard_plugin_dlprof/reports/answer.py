@@ -310,7 +310,10 @@ def _gain(finding: Mapping[str, Any]) -> str:
         if gain is not None and gain["none_while"]:
             why = f"none while {gain['none_while']}"
         elif gain is not None and gain["most_ns"] is not None:
-            why = f"at most {short_duration(gain['most_ns'])}"
+            why = f"at most {short_duration(gain['most_ns'])} of launches"
+            if of and time:
+                most = of * gain["most_ns"] / time
+                bar = charts.whisker(f"At most {share(most)}", 0, most)
         is_once = finding.get("per") == "once" and gain is None
         return f"<div class=faint>{bar}{about}{'happens once' if is_once else why}</div>"
     low, high = gain["low_ns"], gain["high_ns"]

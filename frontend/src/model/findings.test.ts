@@ -8,6 +8,7 @@ import {
   firstOf,
   gainTime,
   missingWork,
+  mostShare,
   notesBeside,
   opening,
   rangeText,
@@ -97,15 +98,16 @@ describe("findings", () => {
     expect(rules([...notes, atStart])).toEqual(["marks", "limited"]);
   });
 
-  it("counts notes apart: what gains nothing, or nobody knows what", () => {
+  it("counts as notes what is a line, not a card: what gains nothing and is no fault", () => {
     const told = { cannot_tell: null, most_ns: null, none_while: null };
     const gain = { low_ns: 1, high_ns: 2, share_low: 0.1, share_high: 0.2, how: null, ...told };
     const untold = { ...gain, low_ns: null, high_ns: null, share_low: null, share_high: null };
-    const [change, note] = [{ gain }, { gain: null }];
-    const most = { gain: { ...untold, most_ns: 3_115_804 } };
-    const missing = { gain: { ...untold, cannot_tell: "what ran then was not recorded" } };
-    expect(countedFindings([change, most, missing, note])).toBe("2 changes, 2 notes");
-    expect([[change], [note, missing], []].map(countedFindings)).toEqual(["1 change", "2 notes", ""]);
+    const [change, note] = [{ gain, severity: "advice" } as const, { gain: null, severity: "info" } as const];
+    const most = { gain: { ...untold, most_ns: 3_115_804 }, severity: "advice" } as const;
+    const missing = { gain: null, severity: "warning" } as const;
+    expect(countedFindings([change, most, missing, note])).toBe("3 changes, 1 note");
+    expect([[change], [note, note], []].map(countedFindings)).toEqual(["1 change", "2 notes", ""]);
+    expect(mostShare({ ...most, time_ns: 31_158_040, share: 0.2 })).toBeCloseTo(0.02);
   });
 
   it("says what is gained in the unit of the time that the sentence beside it names", () => {
@@ -127,7 +129,7 @@ describe("findings", () => {
     expect(withoutGainWhy(null)).toBe("");
     const cannot = "at most 3.12 ms, which the host takes for launches that could go.";
     const most = { ...gain, cannot_tell: cannot, most_ns: 3_115_804 };
-    expect(withoutGain({ ...about, gain: most })).toEqual(["2.00 ms, 50.0 %", "at most 3.12 ms"]);
+    expect(withoutGain({ ...about, gain: most })).toEqual(["2.00 ms, 50.0 %", "at most 3.12 ms of launches"]);
     expect(withoutGainWhy(most)).toBe("Gains at most 3.12 ms, which the host takes for launches that could go.");
     expect(withoutGain({ ...about, gain: null, time_ns: null, share: null })).toEqual(["no gain in time"]);
   });

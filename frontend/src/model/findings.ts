@@ -80,8 +80,16 @@ export const isExposed = ({ part }: Pick<DiagnosedFinding, "part">): boolean =>
 
 function gainInShort({ none_while: limits, most_ns: most }: Pick<DiagnosedGain, "none_while" | "most_ns">): string {
   if (limits !== null) return `none while ${limits}`;
-  return most === null ? "gain not known" : `at most ${formatDuration(most)}`;
+  return most === null ? "gain not known" : `at most ${formatDuration(most)} of launches`;
 }
+
+/** What is gained at most where no more is known, as a share of the step; 0 where that is not known either. */
+export const mostShare = ({
+  gain,
+  time_ns: time,
+  share,
+}: Pick<DiagnosedFinding, "gain" | "time_ns" | "share">): number =>
+  gain === null || gain.most_ns === null || !time || share === null ? 0 : (share * gain.most_ns) / time;
 
 /** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */
 export function withoutGain({
@@ -126,10 +134,10 @@ export const isNote = ({ severity, gain }: Pick<DiagnosedFinding, "severity" | "
 export const isToWeigh = ({ severity, gain }: Pick<DiagnosedFinding, "severity" | "gain">): boolean =>
   severity === "info" && gain !== null;
 
-/** How many findings gain something, if only at most, and how many others there are: `6 changes, 1 note`. */
-export function countedFindings(findings: readonly Pick<DiagnosedFinding, "gain">[]): string {
-  const changes = findings.filter(({ gain }) => (gain?.high_ns ?? gain?.most_ns ?? null) !== null).length;
-  const notes = findings.length - changes;
+/** How many findings are cards, and how many a line: `6 changes, 1 note`. */
+export function countedFindings(findings: readonly Pick<DiagnosedFinding, "severity" | "gain">[]): string {
+  const notes = findings.filter(isNote).length;
+  const changes = findings.length - notes;
   return [changes > 0 ? formatCounted(changes, "change") : "", notes > 0 ? formatCounted(notes, "note") : ""]
     .filter(Boolean)
     .join(", ");

@@ -16,6 +16,7 @@ import {
   firstOf,
   gainTime,
   isExposed,
+  mostShare,
   notesBeside,
   rangeText,
   scaleSaid,
@@ -96,6 +97,7 @@ function Change({ finding, others: ways, letters }: FirstFinding & { letters: nu
   const code = withCode(action);
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
+  const most = mostShare(finding);
   const isKnown = gain !== null && low !== null && high !== null;
   const parts = isKnown
     ? [gainTime({ low_ns: low, high_ns: high }), rangeText(formatShare(gain.share_low), formatShare(gain.share_high))]
@@ -106,8 +108,8 @@ function Change({ finding, others: ways, letters }: FirstFinding & { letters: nu
         {(isKnown || finding.share !== null) && (
           <WhiskerBar
             low={gain?.share_low ?? 0}
-            high={gain?.share_high ?? 0}
-            about={isKnown ? 0 : (finding.share ?? 0)}
+            high={gain?.share_high ?? most}
+            about={isKnown || most > 0 ? 0 : (finding.share ?? 0)}
             label={`${isKnown ? "Could gain" : "About"}: ${parts.join(" · ")}`}
             to={moment}
           />

@@ -26,6 +26,7 @@ import {
   opening,
   rangeText,
   wholeOf,
+  mostShare,
   withoutGain,
   withoutGainWhy,
 } from "../../model/findings";
@@ -182,10 +183,11 @@ function Gain({ finding, whole }: { finding: DiagnosedFinding; whole: string }) 
   const high = gain?.high_ns ?? null;
   if (gain === null || low === null || high === null) {
     const words = withoutGain(finding);
+    const most = mostShare(finding);
     return (
       <div class="finding-gain">
         {about !== null && about > 0 && (
-          <WhiskerBar low={0} high={0} about={about} label={`About ${words.join(": ")}`} to={to} />
+          <WhiskerBar low={0} high={most} about={most > 0 ? 0 : about} label={`About ${words.join(": ")}`} to={to} />
         )}
         {words.map((each) => (
           <span key={each} class="muted">

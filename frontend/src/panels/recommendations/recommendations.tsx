@@ -183,7 +183,7 @@ function Summary({
             <span>
               <span class="swatch whisker-high" /> at most
             </span>
-            {findings.some(({ gain, share }) => gain?.high_ns == null && (share ?? 0) > 0) && (
+            {findings.some(({ gain, share }) => (gain?.high_ns ?? gain?.most_ns) == null && (share ?? 0) > 0) && (
               <span>
                 <span class="swatch whisker-about" /> what it is about, no gain known
               </span>
