@@ -89,7 +89,7 @@ export const mostShare = ({
   time_ns: time,
   share,
 }: Pick<DiagnosedFinding, "gain" | "time_ns" | "share">): number =>
-  gain === null || gain.most_ns === null || !time || share === null ? 0 : (share * gain.most_ns) / time;
+  gain?.most_ns == null || !time || share === null ? 0 : (share * gain.most_ns) / time;
 
 /** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */
 export function withoutGain({
