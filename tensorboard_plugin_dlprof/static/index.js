@@ -1,2 +1,2 @@
 /*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-export{t as render}from"./assets/frame-DuFQRo43.js";
+export{t as render}from"./assets/frame-BRMcbCbH.js";
