@@ -37,7 +37,7 @@ def test_the_picker_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     expect(button).to_contain_text("amp")
     button.focus()
     page.keyboard.press("Enter")
-    page.keyboard.type("recorded")
+    page.keyboard.type("recorded-")
     expect(page.get_by_role("option")).to_have_count(1)
     page.keyboard.press("Escape")
     expect(page.get_by_role("listbox")).to_have_count(0)

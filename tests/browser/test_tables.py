@@ -291,7 +291,7 @@ def test_sums_stay_in_sight_only_below_a_few_rows(page: Page, tensorboard: Tenso
 
     assert below(last)
     page.mouse.move(600, 400)
-    page.mouse.wheel(0, 380)
+    page.mouse.wheel(0, 260)
     expect(sums).to_have_css("position", "sticky")
     expect(sums).to_be_in_viewport()
     assert below(table.locator("tbody tr").nth(2))
