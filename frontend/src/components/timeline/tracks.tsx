@@ -113,6 +113,22 @@ export function Tracks(props: TracksProps) {
     const labels = new Map(partKinds(matrixUnit).map(({ key, label }) => [key as string, label]));
     return (overview.classes.device ?? []).map((name) => labels.get(name) ?? name);
   }, [overview, matrixUnit]);
+  const scene = {
+    view,
+    answer,
+    rows,
+    palette,
+    width,
+    marked,
+    lines,
+    dragged,
+    hits,
+    causes,
+    cut,
+    queue,
+    lacking,
+    queued,
+  };
   useLayoutEffect(() => {
     const element = canvas.current;
     const context = element?.getContext("2d");
@@ -124,43 +140,11 @@ export function Tracks(props: TracksProps) {
         element.height = high;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      const scene = {
-        view,
-        answer,
-        rows,
-        palette,
-        width,
-        marked,
-        lines,
-        dragged,
-        hits,
-        causes,
-        cut,
-        queue,
-        lacking,
-        queued,
-      };
       draw(context, scene, strips.current);
     });
     return () => cancelAnimationFrame(frame);
-  }, [
-    view,
-    answer,
-    rows,
-    palette,
-    width,
-    height,
-    ratio,
-    marked,
-    lines,
-    dragged,
-    hits,
-    causes,
-    cut,
-    queue,
-    lacking,
-    queued,
-  ]);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- all that is drawn is named once
+  }, [...Object.values<unknown>(scene), height, ratio]);
 
   // Rows that appear above the pointer push its row down: the page scrolls on, so that the same row stays under it.
   const pointerY = useRef<number | null>(null);
