@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.serving import VIEWS, TensorBoard
 
@@ -34,3 +36,22 @@ def test_a_page_that_loads(page: Page, tensorboard: TensorBoard, width: int, vie
     page.evaluate(DRAWN)
     shifts = page.evaluate("window.shifts")
     assert sum(value for value, *_ in shifts) < BAR, shifts
+
+
+def test_what_chooses_a_table_stays_while_it_loads(page: Page, tensorboard: TensorBoard) -> None:
+    """Search and columns come with the table: they do not push it away below the pointer."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    held: list[Route] = []
+    page.route(re.compile("table=kernel_names_of_iteration"), lambda route: held.append(route))
+    with page.expect_request(re.compile("table=kernel_names_of_iteration")):
+        page.goto(tensorboard.page(run="amp", view="iterations"))
+    choice = page.get_by_role("group", name="Kernels", exact=True)
+    expect(choice).to_be_visible()
+    before = choice.bounding_box()
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("searchbox", name="Search kernels")).to_be_visible()
+    assert before is not None
+    after = choice.bounding_box()
+    assert after is not None
+    assert after["x"] == before["x"]

@@ -81,6 +81,8 @@ interface DataTableProps {
   filterNames?: Readonly<Record<string, string>>;
   /** How many rows are to come, where it is known. */
   rows?: number | undefined;
+  /** What its rows are, such as `by Op`, where its tools say so: no part of what is shown of its title. */
+  by?: string;
   /** Beside its title: how its rows are made. */
   tools?: ComponentChildren;
   /** Said when there is no row at all: what is missing, and which recording option brings it. */
@@ -119,7 +121,7 @@ function baselineOf(table: string, url: UrlState): Readonly<Record<string, strin
 
 export function DataTable(props: DataTableProps) {
   const { table, name, noun, links = {}, pageSize = 25, meters = NO_METERS } = props;
-  const title = [props.title, props.id].filter(Boolean).join(" ");
+  const title = [props.title, props.by, props.id].filter(Boolean).join(" ");
   const scope = useScope();
   const { profile, aggregation, domain, per = null } = scope;
   const url = useUrl();
@@ -163,21 +165,21 @@ export function DataTable(props: DataTableProps) {
   }, [beyond, lastPage]);
 
   const head = (
-    <TableTitle
-      title={props.title}
-      {...(props.id === undefined ? {} : { id: props.id })}
-      summed={props.summed === true}
-    />
+    <>
+      <TableTitle
+        title={props.title}
+        {...(props.id === undefined ? {} : { id: props.id })}
+        summed={props.summed === true}
+      />
+      {props.tools !== undefined && <div class="table-choice">{props.tools}</div>}
+    </>
   );
   // What chooses another table stays where it is, and keeps the focus, until that is loaded.
   if (props.tools !== undefined && error === null && data?.table !== table)
     return (
       <section class="data-table" aria-label={title}>
         <div {...tools}>
-          <div class="table-tools">
-            {head}
-            {props.tools}
-          </div>
+          <div class="table-tools">{head}</div>
         </div>
         <Loading what={noun} height={heightOf(props.rows ?? pageSize, pageSize)} />
       </section>
@@ -229,7 +231,6 @@ export function DataTable(props: DataTableProps) {
       <div {...tools}>
         <div class="table-tools">
           {head}
-          {props.tools}
           {many && known.some(({ searchable }) => searchable) && (
             <div class="search">
               <Icon name="search" />

@@ -142,7 +142,8 @@ export function SelectedIteration({ data, graphsIn, rows }: SelectedIterationPro
               <DataTable
                 key={iteration}
                 {...launched[by]}
-                title={`Kernels Launched in ${where}${by === "path" ? " by Path" : by === "op" ? " by Op" : ""}`}
+                title={`Kernels Launched in ${where}`}
+                by={by === "path" ? "by Path" : by === "op" ? "by Op" : ""}
                 pageSize={10}
                 empty={empty}
                 tools={
