@@ -122,12 +122,6 @@ export function withMissing(known: readonly BarSegment[], missing: number, wall:
   return [...known.filter((each) => !isRest(each)), ...lacking, ...known.filter(isRest)];
 }
 
-/** Whether what a GPU's queued time is mostly is work that is missing from the recording, as a finding says. */
-export const lacksWork = (
-  diagnosis: Pick<Diagnosis, "findings" | "marked" | "mean">,
-  { queued, parts }: Pick<DiagnosedDevice, "queued" | "parts">,
-): boolean => missingWork(diagnosis) !== null && 2 * (queued.graph + queued.unexplained) > parts.queued;
-
 /** A GPU's mean; what the sentence says that GPU work is missing from, where it is most of queued time, is told apart from it. */
 export function segmentsOfDevice(diagnosis: Diagnosis, device: DiagnosedDevice, unit: string): BarSegment[] {
   const { wall_ns: wall } = diagnosis.mean;

@@ -7,7 +7,7 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { lengthIn } from "../../model/gap";
 import { cutLabel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
-import { lacksWork } from "../../model/step";
+import { missingOfQueued } from "../../model/step";
 import type { TimelineHits, TimelineOverview, TimelineWindow } from "../../api/types";
 import { classInWords, movedBy, panned, seenOf, topOf, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
@@ -104,7 +104,7 @@ export function Tracks(props: TracksProps) {
     () =>
       new Set(
         Object.entries(diagnosis?.mean.devices ?? {}).flatMap(([id, device]) =>
-          diagnosis !== null && lacksWork(diagnosis, device) ? [Number(id)] : [],
+          diagnosis !== null && missingOfQueued(diagnosis, device) > 0 ? [Number(id)] : [],
         ),
       ),
     [diagnosis],

@@ -9,7 +9,7 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { ViewLink } from "../../components/view_link";
 import { exposedOf, partKinds } from "../../model/parts";
-import { lacksWork } from "../../model/step";
+import { missingOfQueued } from "../../model/step";
 import { shortPath } from "../../model/short_place";
 import { timelineLink, type View } from "../../model/timeline_link";
 import type { Sums } from "./use_sums";
@@ -208,7 +208,7 @@ export function Legend({
 }) {
   const { data: diagnosis } = useDiagnosis();
   const own = diagnosis?.mean.devices[String(device)];
-  const lacks = diagnosis !== null && own !== undefined && lacksWork(diagnosis, own);
+  const lacks = diagnosis !== null && own !== undefined && missingOfQueued(diagnosis, own) > 0;
   return (
     <ul class="legend timeline-legend">
       {partKinds(unit)
