@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Aa as e,In as t,Vr as n}from"./frame-B_QBhO-s.js";function r({diagnosis:r,told:i=!1}){let a=r===null?null:t(r);if(a===null)return null;let o={view:`recommendations`,"findings.open":a.rule};return i?e(`span`,{children:[`Shares of GPU time are of `,e(n,{to:o,children:`what was recorded`}),`.`]}):e(`span`,{children:[e(n,{to:o,children:`GPU work is missing from this recording`}),` (`,a.when,`): shares of GPU time are of what was recorded.`]})}export{r as t};
