@@ -12,7 +12,7 @@ VERSION = "0.1.0"
 DLPROF_VERSION = "1.8.0"
 """Version of DLProf's database layout that we read natively and write."""
 
-EXTENSION_VERSION = 89
+EXTENSION_VERSION = 90
 """Version of our own ``ext_*`` tables. A database of another version may be all that is left of a profile, so its
 DLProf tables are still read, and the page says so. ``dlprof import`` and caches replace it if its source exists."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -96,6 +97,44 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
     )
 
 
+def span_evidence(signals: Signals, selected: Bools, span_ns: int) -> tuple[Evidence, ...]:
+    """The stretch from the first to the last of the chosen aggregated kernels, then what ``work_evidence`` tells.
+
+    Its moment is that of the iteration where they take longest; ``span_ns`` is its time in all of them.
+    """
+    ops, table, work = signals.profile.ops, signals.profile.kernels, work_evidence(signals, selected)
+    if not work or work[0].from_ns is None:
+        return work
+    rows = signals.kernel[selected]
+    rows = rows[table.device[rows] == (table.device[rows[0]] if work[0].device is None else work[0].device)]
+    called = [ops[op].name for op in distinct_values(table.op[rows]).tolist() if signals.associated[op]]
+    shared = _shared([path_pattern(name).rpartition("/")[0] for name in called])
+    if not shared:
+        return work
+    worst, mine = _in_worst(signals, rows)
+    stretch = Evidence(
+        "range",
+        shared,
+        span_ns,
+        signals.iterations,
+        path=shared,
+        device=work[0].device,
+        iteration=worst,
+        from_ns=int(table.start_ns[mine].min()),
+        to_ns=int(table.end_ns[mine].max()),
+    )
+    return (stretch, *work)
+
+
+def _shared(paths: Sequence[str]) -> str:
+    """What these paths have in common; empty if that is nothing."""
+    try:
+        shared = posixpath.commonpath(paths)
+    except ValueError:  # some begin at the root, others do not
+        return ""
+    return shared if shared != "/" else ""
+
+
 class _Group(msgspec.Struct):
     """What the ops of one path did by one kernel."""
 
@@ -111,20 +150,25 @@ class _Group(msgspec.Struct):
 
 def _stretch(signals: Signals, rows: Int64s, names: Int32s, pairs: Sequence[int], device: int | None) -> dict[str, Any]:
     """The iteration in which kernels take most of the time, and the longest of them there, as fields of evidence."""
-    table, starts = signals.profile.kernels, signals.diagnosis.start_ns
+    table = signals.profile.kernels
     wanted = np.sort(np.array(pairs, np.int64))
     pair = table.op[rows].astype(np.int64) << 32 | names[rows]
     mine = rows[wanted[np.minimum(np.searchsorted(wanted, pair), len(wanted) - 1)] == pair]
     if device is not None:
         mine = mine[table.device[mine] == device]
-    if not len(mine) or not len(starts):
+    if not len(mine) or not len(signals.diagnosis.start_ns):
         return {}
-    begin, length = table.start_ns[mine], table.end_ns[mine] - table.start_ns[mine]
-    window = np.maximum(np.searchsorted(starts, begin, side="right") - 1, 0)
-    worst = int(np.bincount(window, weights=length).argmax())
-    longest = int(np.where(window == worst, length, -1).argmax())
-    start_ns = int(begin[longest])
-    return {"iteration": worst, "from_ns": start_ns, "to_ns": start_ns + int(length[longest])}
+    worst, mine = _in_worst(signals, mine)
+    longest = mine[(table.end_ns[mine] - table.start_ns[mine]).argmax()]
+    return {"iteration": worst, "from_ns": int(table.start_ns[longest]), "to_ns": int(table.end_ns[longest])}
+
+
+def _in_worst(signals: Signals, rows: Int64s) -> tuple[int, Int64s]:
+    """The iteration in which these kernels take most of the time, and those of them in it."""
+    table = signals.profile.kernels
+    window = np.maximum(np.searchsorted(signals.diagnosis.start_ns, table.start_ns[rows], side="right") - 1, 0)
+    worst = int(np.bincount(window, weights=table.end_ns[rows] - table.start_ns[rows]).argmax())
+    return worst, rows[window == worst]
 
 
 def most_in(signals: Signals, selected: Bools) -> str:

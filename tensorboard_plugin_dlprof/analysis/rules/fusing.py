@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import length, subtract, un
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
-from tensorboard_plugin_dlprof.analysis.evidence import most_in, work_evidence
+from tensorboard_plugin_dlprof.analysis.evidence import most_in, span_evidence, work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels, about_span
 from tensorboard_plugin_dlprof.analysis.program import COMPILED, CUDA_LINK, Framework
 from tensorboard_plugin_dlprof.analysis.rules.start import fraction_after_start
@@ -74,7 +74,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
             "kernel_ns": signals.kernel_time(kernels),
             "name": name,
         },
-        work_evidence(signals, kernels),
+        span_evidence(signals, kernels, span),
         link="https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
         overlaps_with=("launch_detector",),
         **about_span(
@@ -112,7 +112,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
             "waiting_ns": signals.per_iteration(waiting),
             "span_ns": signals.per_iteration(span),
         },
-        work_evidence(signals, kernels),
+        span_evidence(signals, kernels, span) if starved else work_evidence(signals, kernels),
         link="https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
         overlaps_with=("launch_detector",),
         **about_span(
