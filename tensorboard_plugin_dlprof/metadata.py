@@ -23,7 +23,7 @@ CLASSIFICATION_VERSION = 30
 DATABASE_SUFFIX = ".dlprof_dldb.sqlite"
 """The name of a source's database is its stem and this suffix."""
 
-JOB_VERSION = 38
+JOB_VERSION = 39
 """Version of the tables in a job's database, and of the rules behind them. Older ones are made anew."""
 
 RANK_SUFFIX = ".dlprof_rank.sqlite"

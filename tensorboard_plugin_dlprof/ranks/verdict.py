@@ -331,9 +331,10 @@ def short_rank_name(job: Job, rank: int) -> str:
 
 
 def rank_name(job: Job, rank: int) -> str:
-    """``Rank 3 (host gpu-03, GPU 1)``, as far as known."""
+    """``Rank 3 (host gpu-03, GPU 1)``, as far as known; the host where there are several."""
     member = next(each for each in job.members if each.rank == rank)
-    known = [f"host {member.host}"] if member.host else []
+    several = len({each.host for each in job.members}) > 1
+    known = [f"host {member.host}"] if member.host and several else []
     known += [f"GPU {member.tables.device}"] if member.tables.device >= 0 else []
     name = short_rank_name(job, rank) + ("" if job.knows_ranks else f" of {len(job.members)}")
     return f"{name} ({', '.join(known)})" if known else name

@@ -31,6 +31,13 @@ def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, groups: bo
     assert result["clocks"]["islands"] == 1
 
 
+@pytest.mark.parametrize(("ranks_a_host", "name"), [(4, "Rank 1 (GPU 0) "), (2, "Rank 1 (host host0, GPU 0) ")])
+def test_a_host_is_named_where_there_are_several(ranks_a_host: int, name: str, tmp_path: Path) -> None:
+    """The only host tells no rank from another."""
+    plan = Plan(tensor=2, data=2, straggler=1, ranks_a_host=ranks_a_host)
+    assert answer(made_in(imported(tmp_path, plan)))["verdict"]["sentence"].startswith(name)
+
+
 def test_what_another_rank_waits_beyond_an_own_delay_is_told(tmp_path: Path) -> None:
     """Of the 48.0 ms of the only iteration, 21.6 ms are at its first collective."""
     sources = sorted(shared_data().glob("torch/v100_megatron_tp2_rank*/*.json"))
