@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, TypedDict
 
+from tensorboard_plugin_dlprof.classify.directions import DIRECTION_SQL
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, maker
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
@@ -93,6 +94,9 @@ class Dot(TypedDict):
 
     op_id: str
     name: str
+    pattern: str
+    """With the direction what groups it in the table by path."""
+    direction: str
     family: str
     precision: str
     bound: str
@@ -418,13 +422,15 @@ def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]
     dots = records(
         connection,
         Dot,
-        "SELECT op.op_id AS op_id, op.op_name AS name, rate.family AS family, rate.precision AS precision, "
+        "SELECT op.op_id AS op_id, op.op_name AS name, path_pattern(op.op_name, 0) AS pattern, "
+        f"ifnull({DIRECTION_SQL}, '') AS direction, rate.family AS family, rate.precision AS precision, "
         "rate.bound AS bound, rate.kernel_ns AS kernel_ns, rate.flops * 1.0 / rate.min_bytes AS intensity, "
         "rate.flops * 1e9 / rate.measured_ns AS flops_per_second, "
         "min(rate.flops * 1e9 / rate.measured_ns / rate.peak_flops_per_second, 1.0) AS peak_fraction, "
         "rate.peak_flops_per_second AS peak_flops_per_second, rate.cause AS cause, "
         f"{GAIN} AS gain_ns "
-        f"FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE {where} "
+        "FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id "
+        f"LEFT JOIN dictionary AS direction ON direction.id = op.direction_id WHERE {where} "
         "ORDER BY rate.kernel_ns DESC, rate.read_only_ops_id",
         (scope.aggregation,),
         MAX_DOTS,

@@ -584,6 +584,9 @@ export interface Diagnosis {
 export interface Dot {
   op_id: string;
   name: string;
+  /** With the direction what groups it in the table by path. */
+  pattern: string;
+  direction: string;
   family: string;
   precision: string;
   bound: string;

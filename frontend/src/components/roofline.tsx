@@ -216,7 +216,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, cause, onS
         )}
       </div>
       <ol class="dot-names" aria-label="The largest">
-        {tellingNames(largest).map((name, i) => {
+        {tellingNames(largest, all).map((name, i) => {
           const dot = largest[i];
           return (
             dot !== undefined && (
@@ -385,7 +385,7 @@ function DotCard({ dot, style }: { dot: DotGroup; style: Record<string, string> 
   return (
     <div class="hover-card dot-card" style={style}>
       <strong>
-        {op}
+        {[op, dot.direction].filter(Boolean).join(" ")}
         {dot.ops.length > 1 && ` ×${dot.ops.length}`}
       </strong>
       {modules !== "" && (

@@ -12,6 +12,9 @@ export interface NamedPiece {
   isKernel: boolean;
 }
 
+/** What a direction is called where there is little room. */
+export const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd" };
+
 /** Fewer letters of a name tell nothing. */
 const FEWEST = 5;
 /** With so many the direction stands beside them. */

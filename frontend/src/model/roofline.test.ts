@@ -23,6 +23,8 @@ import { dotNumbers, roofNames, slantedName } from "./roofline_labels";
 const dot = (changes: Partial<Dot>): Dot => ({
   op_id: "A",
   name: "/a",
+  pattern: (changes.name ?? "/a").replace(/\[\d+\]/g, ""),
+  direction: "forward",
   family: "gemm",
   precision: "fp32",
   bound: "compute",
@@ -143,6 +145,8 @@ describe("roofline", () => {
     const [first, second] = groupedDots(dots);
     expect(first).toMatchObject({ op_id: "B", ops: ["B", "A"], kernel_ns: 400, flops_per_second: 7e12, intensity: 35 });
     expect(second?.ops).toEqual(["C"]);
+    // Rows of the table by path have one direction.
+    expect(groupedDots(drawnDots([dot({}), dot({ direction: "backward" })]))).toHaveLength(2);
     // The share of the peak is the quotient of the two rates shown, though single ops are above the roof.
     expect(first?.peak_flops_per_second).toBe(2e12);
     expect(first?.peak_fraction).toBeCloseTo(3.5);
@@ -263,18 +267,22 @@ describe("roofline", () => {
       drawnDots(names.map((name, i) => dot({ op_id: `${i}`, name, kernel_ns: 10 - i, precision: `fp${16 * i}` }))),
     );
     if (first === undefined || second === undefined || third === undefined || fourth === undefined) throw new Error();
-    expect(tellingNames([first, second, { ...third, ops: ["A", "B"] }])).toEqual([
+    expect(tellingNames([first, second, { ...third, ops: ["A", "B"] }], [first, second, third])).toEqual([
       "Mlp/…/linear",
       "Attention/…/linear",
       "add ×2",
     ]);
+    // Also of those that are not among the largest.
+    expect(tellingNames([first], [first, second])).toEqual(["Mlp/…/linear"]);
     // Of one class of modules: what holds them.
-    const inBoth = ["/Net/Mlp2/Linear/linear", "/Net/Attention/Linear[1]/linear", "/Net/Attention/Qkv/linear"].map(
-      (name, i): typeof first => ({ ...first, name, kernel_ns: 3 - i }),
+    const inBoth = ["/Net/Mlp2/Linear/linear", "/Net/Attention/Linear/linear", "/Net/Attention/Qkv/linear"].map(
+      (pattern, i): typeof first => ({ ...first, pattern, kernel_ns: 3 - i }),
     );
-    expect(tellingNames(inBoth)).toEqual(["Mlp2/…/linear", "Attention/…/linear", "Qkv/linear"]);
+    expect(tellingNames(inBoth, inBoth)).toEqual(["Mlp2/…/linear", "Attention/…/linear", "Qkv/linear"]);
     // Only their precisions differ, which colours tell.
-    expect(tellingNames([third, fourth])).toEqual(["add", "add"]);
+    expect(tellingNames([third, fourth], [third, fourth])).toEqual(["add", "add"]);
+    const back = { ...fourth, direction: "backward" };
+    expect(tellingNames([third, back], [third, back])).toEqual(["add fwd", "add bwd"]);
   });
 
   it("makes the area of a dot its time", () => {

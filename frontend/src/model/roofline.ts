@@ -2,11 +2,13 @@
 import type { Dot, EfficiencyResponse, Peak, Row } from "../api/types";
 import { formatCount, formatScaled } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
+import { PASS } from "./bar_names";
 import { boundColumns, mainBound, timesBy, type BoundTimes } from "./bounds";
 import { labelOf } from "./kernel_name";
 import { precisionLabel } from "./precisions";
 import { shortUnit } from "./resources";
 import type { Place } from "./roofline_labels";
+import { endsApart } from "./short_place";
 
 export interface Axis {
   /** Powers of ten at both ends. */
@@ -20,7 +22,7 @@ export interface DrawnDot extends Dot {
   flops_per_second: number;
 }
 
-/** The dots of ops that differ in numbers of their paths only, as one: sums of work, bytes and time. */
+/** The dots of the ops of one row of the table by path that have one precision, as one: sums of work, bytes and time. */
 export interface DotGroup extends DrawnDot {
   /** The ids of its ops, the longest first. */
   ops: string[];
@@ -61,7 +63,7 @@ export function drawnDots(dots: readonly Dot[]): DrawnDot[] {
 export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
   const groups = new Map<string, DrawnDot[]>();
   for (const dot of dots) {
-    const key = `${dot.precision} ${dot.name.replace(/\d+/g, "#")}`;
+    const key = `${dot.precision} ${dot.direction} ${dot.pattern}`;
     const members = groups.get(key);
     if (members === undefined) groups.set(key, [dot]);
     else members.push(dot);
@@ -149,24 +151,17 @@ export function rateWithGain(
 
 const MODULE_LETTERS = 20;
 
-/** What the largest groups are called: the op and, where others of them are called so too, the nearest module that tells it from them. */
-export function tellingNames(dots: readonly DotGroup[]): string[] {
-  const paths = dots.map(({ name }) => name.split("/").reverse());
-  const alike = paths.map((path) => path.map((part) => part.replace(/\[\d+\]/g, "").replace(/\d+/g, "#")));
-  return paths.map((path, i) => {
-    const own = alike[i] ?? [];
-    // Those that are the same up to a level; the next one tells them apart.
-    let same = alike.filter((other, j) => j !== i && other[0] === own[0]);
-    let level = 0;
-    while (same.length > 0 && level < path.length) {
-      level += 1;
-      same = same.filter((other) => other[level] === own[level]);
-    }
-    const part = path[level]?.replace(/\[\d+\]$/, "") ?? "";
+/** What these groups are called: the op, from `all` others of that name the nearest module that tells it, and its direction where they have several. */
+export function tellingNames(dots: readonly DotGroup[], all: readonly DotGroup[]): string[] {
+  const ends = endsApart(all.map(({ pattern }) => pattern));
+  const directed = new Set(all.map(({ direction }) => direction)).size > 1;
+  return dots.map(({ pattern, direction, ops: { length: count } }) => {
+    const parts = (ends.get(pattern) ?? pattern).split("/");
+    const [part = ""] = parts;
     const module = part.length > MODULE_LETTERS ? `${part.slice(0, MODULE_LETTERS - 1)}…` : part;
-    const before = level === 0 || part === "" ? "" : level === 1 ? `${module}/` : `${module}/…/`;
-    const count = dots[i]?.ops.length ?? 1;
-    return `${before}${path[0] ?? ""}${count > 1 ? ` ×${count}` : ""}`;
+    const place = parts.length === 1 ? "" : parts.length === 2 ? `${module}/` : `${module}/…/`;
+    const pass = directed ? (PASS[direction] ?? "") : "";
+    return [`${place}${parts.at(-1) ?? ""}`, pass, count > 1 ? `×${count}` : ""].filter(Boolean).join(" ");
   });
 }
 

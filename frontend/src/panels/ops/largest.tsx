@@ -15,7 +15,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { numberOf, textOf } from "../../frame/use_row";
 import { useQuery, type Query } from "../../frame/use_query";
-import { barName, type NamedPiece } from "../../model/bar_names";
+import { PASS, barName, type NamedPiece } from "../../model/bar_names";
 import { beginningsApart, labelOf, NO_OP, shortKernelName, UNASSOCIATED } from "../../model/kernel_name";
 import { endsApart } from "../../model/short_place";
 import { colourOf } from "../../model/resources";
@@ -46,9 +46,6 @@ const NAMED = 3;
 const OPS_OF_ROW = 100;
 /** Narrower pieces can hardly be pointed at, and are shown with all others, px. */
 const LEAST_WIDE = 20;
-
-/** What a direction is called where there is little room. */
-const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd" };
 
 const piecesOfRow = (row: Row, onGpu: boolean): (readonly [RowLimit, number])[] =>
   limitsOfRow(row, onGpu).filter(([, share]) => share >= LEAST_PIECE);
