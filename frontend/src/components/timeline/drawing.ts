@@ -285,12 +285,7 @@ function drawRow(
   if (bins !== undefined && bins.class.length > 0)
     context.drawImage(strips.of(bins, kind, palette), begin, y, end - begin, high);
   const hatched = row.kind === "idle" && lacking.has(row.device ?? -1) ? queued : -1;
-  if (bins !== undefined && hatched >= 0) {
-    const wide = (end - begin) / Math.max(bins.class.length, 1);
-    for (let bin = 0; bin < bins.class.length; bin += 1)
-      if (binClass(bins, bin) === hatched && binShare(bins, bin) > 0.5)
-        hatch(context, begin + bin * wide, y, wide, high);
-  }
+  if (bins !== undefined && hatched >= 0) hatchBins(context, bins, hatched, { x: begin, y, wide: end - begin, high });
   const { items } = track;
   if (items === undefined) return;
   const { lane, lanes } = kind === "stream" && bins === undefined ? lanesOf(items) : { lane: null, lanes: 1 };
@@ -336,6 +331,18 @@ function drawRow(
       context.lineWidth = 1.5;
       context.strokeRect(at(mark.from), y - 1, Math.max((mark.to - mark.from) * scale, 1), high + 2);
     }
+}
+
+/** Stripes over the bins that are mostly of this class. */
+export function hatchBins(
+  context: CanvasRenderingContext2D,
+  bins: Bins,
+  hatched: number,
+  { x, y, wide, high }: { x: number; y: number; wide: number; high: number },
+): void {
+  const each = wide / Math.max(bins.class.length, 1);
+  for (let bin = 0; bin < bins.class.length; bin += 1)
+    if (binClass(bins, bin) === hatched && binShare(bins, bin) > 0.5) hatch(context, x + bin * each, y, each, high);
 }
 
 /** Stripes over what is not known to be idle. */

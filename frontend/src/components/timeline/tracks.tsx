@@ -3,11 +3,10 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
-import { useDiagnosis } from "../../frame/use_diagnosis";
+import { useLacking } from "../../frame/use_diagnosis";
 import { lengthIn } from "../../model/gap";
 import { cutLabel } from "../../model/kernel_name";
 import { partKinds } from "../../model/parts";
-import { missingOfQueued } from "../../model/step";
 import type { TimelineHits, TimelineOverview, TimelineWindow } from "../../api/types";
 import { classInWords, movedBy, panned, seenOf, topOf, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
@@ -99,16 +98,7 @@ export function Tracks(props: TracksProps) {
   }, []);
   const palette = useColours(overview);
   const queued = (overview.classes.device ?? []).indexOf("queued");
-  const { data: diagnosis } = useDiagnosis();
-  const lacking = useMemo(
-    () =>
-      new Set(
-        Object.entries(diagnosis?.mean.devices ?? {}).flatMap(([id, device]) =>
-          diagnosis !== null && missingOfQueued(diagnosis, device) > 0 ? [Number(id)] : [],
-        ),
-      ),
-    [diagnosis],
-  );
+  const lacking = useLacking();
   const causes = useMemo(() => {
     const labels = new Map(partKinds(matrixUnit).map(({ key, label }) => [key as string, label]));
     return (overview.classes.device ?? []).map((name) => labels.get(name) ?? name);

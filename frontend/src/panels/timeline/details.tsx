@@ -5,6 +5,7 @@ import { clock, exactDuration, formatDuration } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatShare } from "../../format/share";
 import { formatCount, formatCounted } from "../../format/number";
+import { useLacking } from "../../frame/use_diagnosis";
 import { partSums, seenGap, seenLength } from "../../model/gap";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
@@ -64,7 +65,7 @@ function causeSentence(gap: TimelineGap): string {
       return `The host reads or writes; nothing is queued.${host}`;
     case "queued":
       return main?.detail === "unexplained"
-        ? "Work was launched and did not begin: it waits for something that was not recorded."
+        ? "Work was launched and did not begin: work that was not recorded runs, or it waits for such work."
         : main?.detail === "graph"
           ? "A CUDA graph was launched, whose nodes are not recorded."
           : main?.detail === "dependency"
@@ -116,6 +117,7 @@ export function Details({ of: whole, ...rest }: { of: TimelineGap | TimelineItem
 function GapFacts({ gap, unit, onItem, onCall }: { gap: TimelineGap } & GapProps) {
   const kinds = new Map(partKinds(unit).map((kind) => [kind.key as string, kind]));
   const cause = kinds.get(gap.cause);
+  const lacks = useLacking().has(gap.device);
   const ended = gap.ended_by;
   const blocking = gap.parts
     .filter(({ part, call }) => part === "blocked" && call !== undefined)
@@ -123,8 +125,11 @@ function GapFacts({ gap, unit, onItem, onCall }: { gap: TimelineGap } & GapProps
   return (
     <>
       <p>
-        <span class="swatch" style={{ background: cause?.colour }} /> <strong>{cause?.label ?? gap.cause}</strong>:{" "}
-        {causeSentence(gap)}
+        <span
+          class={gap.cause === "queued" && lacks ? "swatch striped" : "swatch"}
+          style={{ backgroundColor: cause?.colour }}
+        />{" "}
+        <strong>{cause?.label ?? gap.cause}</strong>: {causeSentence(gap)}
       </p>
       <dl>
         <Fact name="parts">

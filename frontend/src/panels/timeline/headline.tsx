@@ -5,11 +5,10 @@ import { formatCount, formatCounted, withinSentence } from "../../format/number"
 import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
-import { useDiagnosis } from "../../frame/use_diagnosis";
+import { useDiagnosis, useLacking } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { ViewLink } from "../../components/view_link";
 import { exposedOf, partKinds } from "../../model/parts";
-import { missingOfQueued } from "../../model/step";
 import { shortPath } from "../../model/short_place";
 import { timelineLink, type View } from "../../model/timeline_link";
 import type { Sums } from "./use_sums";
@@ -206,9 +205,7 @@ export function Legend({
   parts: Readonly<Record<string, number>>;
   listed: Readonly<Record<string, number>>;
 }) {
-  const { data: diagnosis } = useDiagnosis();
-  const own = diagnosis?.mean.devices[String(device)];
-  const lacks = diagnosis !== null && own !== undefined && missingOfQueued(diagnosis, own) > 0;
+  const lacks = useLacking().has(device);
   return (
     <ul class="legend timeline-legend">
       {partKinds(unit)

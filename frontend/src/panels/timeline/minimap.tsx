@@ -1,12 +1,13 @@
 /** The recording with the window on it: what a GPU does, its idle time below, and where iterations begin. */
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
-import { Strips } from "../../components/timeline/drawing";
+import { hatchBins, Strips } from "../../components/timeline/drawing";
 import { useColours } from "../../components/timeline/use_colours";
 import { useWindow } from "../../components/timeline/use_window";
 import { useWidth } from "../../components/use_width";
 import { formatCount } from "../../format/number";
 import { useScope } from "../../frame/scope";
+import { useLacking } from "../../frame/use_diagnosis";
 import type { TimelineOverview } from "../../api/types";
 import { within } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
@@ -45,6 +46,8 @@ export function Minimap({ overview, device, label, view, whole, isMarked, onView
   ] as const;
   const height = names.reduce((sum, [, each]) => sum + each, 0);
   const strips = useRef(new Strips());
+  const lacks = useLacking().has(device ?? -1);
+  const queued = (overview.classes.device ?? []).indexOf("queued");
   const first =
     overview.tracks.find((track) => track.kind === "device" && track.device === device) ??
     overview.tracks.find(({ kind }) => kind === "op");
@@ -68,14 +71,12 @@ export function Minimap({ overview, device, label, view, whole, isMarked, onView
         const wide = ((track.bins_to ?? 0) - (track.bins_from ?? 0)) * scale;
         if (track.bins !== undefined && track.bins.class !== "")
           context.drawImage(strips.current.of(track.bins, first.kind, palette), left, 1, wide, BUSY_HEIGHT - 2);
-        if (track.idle_bins !== undefined && track.idle_bins.class !== "")
-          context.drawImage(
-            strips.current.of(track.idle_bins, first.kind, palette),
-            left,
-            BUSY_HEIGHT + 1,
-            wide,
-            IDLE_HEIGHT - 2,
-          );
+        if (track.idle_bins !== undefined && track.idle_bins.class !== "") {
+          const strip = strips.current.of(track.idle_bins, first.kind, palette);
+          const [y, high] = [BUSY_HEIGHT + 1, IDLE_HEIGHT - 2];
+          context.drawImage(strip, left, y, wide, high);
+          if (lacks) hatchBins(context, track.idle_bins, queued, { x: left, y, wide, high });
+        }
         // Few ops are told one by one, without bins.
         const items = track.bins === undefined ? track.items : undefined;
         items?.start.forEach((start, number) => {
@@ -101,7 +102,7 @@ export function Minimap({ overview, device, label, view, whole, isMarked, onView
       }
     });
     return () => cancelAnimationFrame(timer);
-  }, [answer, width, height, palette, whole, ticks, first]);
+  }, [answer, width, height, palette, whole, ticks, first, lacks, queued]);
   const brush = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const span = Math.max(whole.to - whole.from, 1);
