@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Ca as e,ka as t,lt as n}from"./frame-D9853GU-.js";var r=({low:r,high:i,time:a,share:o,of:s,to:c=null})=>t(`div`,{class:`finding-gain`,children:[t(n,{low:r,high:i,label:`Could gain ${a}, ${o} of ${s}`,to:c}),t(`strong`,{children:t(e,{text:a})}),t(`span`,{class:`muted`,children:o})]});export{r as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Br as e,Fn as t,ka as n}from"./frame-D9853GU-.js";function r({diagnosis:r,told:i=!1}){let a=r===null?null:t(r);if(a===null)return null;let o={view:`recommendations`,"findings.open":a.rule};return i?n(`span`,{children:[`Shares of GPU time are of `,n(e,{to:o,children:`what was recorded`}),`.`]}):n(`span`,{children:[n(e,{to:o,children:`GPU work is missing from this recording`}),` (`,a.when,`): shares of GPU time are of what was recorded.`]})}export{r as t};

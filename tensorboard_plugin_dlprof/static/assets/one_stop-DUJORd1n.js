@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Et as e,ka as t}from"./frame-D9853GU-.js";function n({children:n}){return t(`div`,{class:`one-stop`,...e(),children:n})}export{n as t};
