@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
+import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
@@ -24,6 +25,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
 )
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.known_waits import NOT_TAKEN_OUT, sure_gain, unknown_gain
+from tensorboard_plugin_dlprof.diagnosis.windows import few_make_the_mean
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -164,7 +166,11 @@ def _finished(finding: Finding, signals: Signals) -> Finding:
         problem = _WAITS.sub(f"{gpu} waits", problem)
         if gpu not in problem:
             problem = _ITERATION.sub(rf"\g<0> on {gpu}", problem, count=1)
-    problem = problem.replace("each iteration", _whole(signals.marked, signals.iterations))
+    whole = _whole(signals.marked, signals.iterations)
+    of = signals.diagnosis
+    if len(of.selected) > 1 and few_make_the_mean(of.mean_wall_ns, int(np.median(of.wall_ns[of.selected]))):
+        whole = whole.replace("each iteration", "an iteration on average")
+    problem = problem.replace("each iteration", whole)
     return msgspec.structs.replace(finding, evidence=_shown(finding.evidence), problem=problem)
 
 

@@ -62,6 +62,14 @@ Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
 
+def missing_of_queued_ns(diagnosis: Diagnosis, device: str) -> int:
+    """How much of a GPU's queued time GPU work is missing from; 0 where that is not most of it."""
+    means = diagnosis["mean"]["devices"][device]
+    missing_ns: int = means["queued"]["graph"] + means["queued"]["unexplained"]
+    is_missing = any(finding["missing_work"] for finding in diagnosis["findings"])
+    return missing_ns if is_missing and 2 * missing_ns > means["parts"]["queued"] else 0
+
+
 def sentence(
     diagnosis: Diagnosis, unit: str, host: Sequence[tuple[str, str, int]] = (), iterations: int = 1
 ) -> Iterator[str]:
@@ -79,8 +87,7 @@ def sentence(
     means = diagnosis["mean"]["devices"][device]
     parts = _shown(means["parts"], unit)
     # As on the Dashboard: the bar says of that time what the sentence does.
-    missing_ns = means["queued"]["graph"] + means["queued"]["unexplained"]
-    if 2 * missing_ns > means["parts"]["queued"] and any(finding["missing_work"] for finding in diagnosis["findings"]):
+    if missing_ns := missing_of_queued_ns(diagnosis, device):
         at = next(i for i, (_, colour, _) in enumerate(parts) if colour == "queued")
         name, colour, ns = parts[at]
         parts[at : at + 1] = [(f"{name}, GPU work missing", "missing", missing_ns), (name, colour, ns - missing_ns)]

@@ -48,9 +48,11 @@ def strip(connection: sqlite3.Connection, diagnosis: answer.Diagnosis) -> str:
     _, start, stop = known["iterations"]["list"][0].values()
     asked = _asked(known["tracks"], int(device))
     loaded = window(connection, start, stop, WIDTH, [track["id"] for track in asked])["tracks"]
+    colours = {**_COLOURS, "queued": "missing"} if answer.missing_of_queued_ns(diagnosis, device) else _COLOURS
+    classes = known["classes"]
     rows = "".join(
-        f"<tr><th scope=row>{escape(name)}</th><td>{_row(name, data, known['classes'][kind], stop - start)}</td></tr>"
-        for name, kind, data in _shown(asked, loaded, known["classes"]["stream"].index("communication"))
+        f"<tr><th scope=row>{escape(name)}</th><td>{_row(name, data, classes[kind], colours, stop - start)}</td></tr>"
+        for name, kind, data in _shown(asked, loaded, classes["stream"].index("communication"))
     )
     if not rows:
         return ""
@@ -97,7 +99,7 @@ def _shown(asked: Sequence[Track], loaded: Sequence[Track], communication: int) 
             yield names.get(kind, str(track["name"])), kind, data
 
 
-def _row(name: str, data: Track, classes: Sequence[str], length: int) -> str:
+def _row(name: str, data: Track, classes: Sequence[str], colours: Mapping[str, str], length: int) -> str:
     """One row: where bins hold what is narrow, below what is wide."""
     bins = data.get("idle_bins", data.get("bins"))
     paths: dict[tuple[str, int], str] = defaultdict(str)
@@ -105,7 +107,7 @@ def _row(name: str, data: Track, classes: Sequence[str], length: int) -> str:
         first, last = (WIDTH * data[end] / length for end in ("bins_from", "bins_to"))
         wide = (last - first) / max(len(bins["class"]), 1)
         drawn = [
-            (_colour(classes, LETTERS.find(letter)), -(-_STRENGTHS * SHARES.find(share) // (len(SHARES) - 1)))
+            (_colour(classes, colours, LETTERS.find(letter)), -(-_STRENGTHS * SHARES.find(share) // (len(SHARES) - 1)))
             for letter, share in zip(bins["class"], bins["share"], strict=True)
         ]
         at = 0
@@ -122,16 +124,18 @@ def _row(name: str, data: Track, classes: Sequence[str], length: int) -> str:
         x, wide = WIDTH * low / length, max(WIDTH * (high - low) / length, 0.5)
         if number < 0 and "name" in items:
             # Too narrow to be pointed at.
-            paths[_colour(classes, kind), _STRENGTHS] += _box(x, wide)
+            paths[_colour(classes, colours, kind), _STRENGTHS] += _box(x, wide)
         else:
             said = data["names"][number] if number >= 0 else NAMES[classes[kind]]
-            marks.append((x, wide, Part(duration, _colour(classes, kind), f"{said}: {short_duration(duration)}")))
+            marks.append(
+                (x, wide, Part(duration, _colour(classes, colours, kind), f"{said}: {short_duration(duration)}"))
+            )
     shapes = [(colour, strength / _STRENGTHS, path) for (colour, strength), path in paths.items()]
     return line(f"{name} over time", shapes, marks)
 
 
-def _colour(classes: Sequence[str], number: int) -> str:
-    return _COLOURS.get(classes[number], classes[number]) if number >= 0 else ""
+def _colour(classes: Sequence[str], colours: Mapping[str, str], number: int) -> str:
+    return colours.get(classes[number], classes[number]) if number >= 0 else ""
 
 
 def _box(x: float, width: float) -> str:

@@ -203,6 +203,24 @@ def test_zero_grad_is_told_by_what_it_costs() -> None:
     assert "which take 500 µs" in said_by("zero_grad_detector", busy).problem_text()
 
 
+def test_means_that_few_iterations_make_are_not_told_of_each() -> None:
+    """Four of one length, or the last of them twenty times as long."""
+
+    def body(last: int) -> Profile:
+        def step(step: Step) -> None:
+            length = last if step.number == 4 else 1
+            step.lines.clear()
+            step.line("main", "iteration", 0, STEP_NS * length, f"ProfilerStep#{step.number}")
+            for number in range(20 * length):
+                begin = number * STEP_NS / 20
+                step.op("aten::add", ADD, begin, begin + STEP_NS / 25, at=begin)
+
+        return scene(step, steps=5)
+
+    assert "kernels take 800 µs of each iteration" in said_by("fusion_detector", body(1)).problem_text()
+    assert " of an iteration on average (" in said_by("fusion_detector", body(20)).problem_text()
+
+
 def _dominant(said: Verdict) -> Finding | None:
     return next((each for each in said.findings if each.detector == "dominant_kernel"), None)
 

@@ -44,13 +44,17 @@ def test_one_iteration_is_drawn_over_time(tmp_path: Path) -> None:
 def test_communication_is_never_part_of_the_rest(tmp_path: Path) -> None:
     """However little it is: 0.3 % here, while smaller parts are one."""
     (source,) = shared_data().glob("torch/v100_megatron_tp2_rank0/*.json")
-    answer = _page_of(source, tmp_path / "dldb.sqlite").partition("</section>")[0]
+    text = _page_of(source, tmp_path / "dldb.sqlite")
+    answer = text.partition("</section>")[0]
     assert "Communication, exposed: 164 µs, 0.3 %" in answer
     assert "Rest: " in answer
     # As in the sentence above it; what of the queued time is between kernels is told apart.
     assert "and may fill <strong>53.4 ms</strong>" in answer.replace("\N{NO-BREAK SPACE}", " ")
     assert '<rect class="missing" width="100%" height="100%"><title>Queued, GPU work missing: 53.4 ms, 85.3 %' in answer
     assert '<pattern id="missing"' in answer, "it is striped, as on the pages"
+    ran = text.partition(">What ran when</h2>")[2].partition("</section>")[0]
+    assert 'class="missing"' in ran, "in the colours of the bar"
+    assert 'class="queued"' not in ran
 
 
 def test_words_stand_on_the_parts_that_have_room_for_them() -> None:

@@ -70,6 +70,7 @@ const LEAST_TOLD = 0.05;
 /** What the time of a segment is, after "23.8 %"; the legend says more. Kernels that could not use the units are not on them either: not to be mixed up. */
 function predicateOf({ key, label }: BarSegment, unit: string): string {
   if (key === "other") return "is other work";
+  if (key === "unknown") return "is in unknown kernels";
   const cause = label.startsWith(notOn(unit)) ? label.slice(notOn(unit).length) : null;
   return cause === null ? `is ${withinSentence(label)}` : `could use ${unit}s but does not (${cause})`;
 }
