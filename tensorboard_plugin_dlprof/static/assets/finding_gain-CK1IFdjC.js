@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Aa as e,lt as t,wa as n}from"./frame-Bexvagmb.js";var r=({low:r,high:i,time:a,share:o,of:s,to:c=null})=>e(`div`,{class:`finding-gain`,children:[e(t,{low:r,high:i,label:`Could gain ${a}, ${o} of ${s}`,to:c}),e(`strong`,{children:e(n,{text:a})}),e(`span`,{class:`muted`,children:o})]});export{r as t};

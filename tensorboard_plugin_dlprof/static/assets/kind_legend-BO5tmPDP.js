@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{h as e}from"./ranks-C3eZL4Mt.js";import{Aa as t}from"./frame-Bexvagmb.js";function n({bars:n,unit:r}){return t(`ul`,{class:`bar-legend`,children:e(n,r).map(({key:e,label:n,colour:r,about:i})=>t(`li`,{"data-tip":i,children:[t(`span`,{class:`swatch`,style:{background:r}}),` `,n]},e))})}export{n as t};

@@ -1,0 +1,2 @@
+/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
+import{h as e}from"./ranks-FvnzAQXG.js";import{Aa as t}from"./frame-DPInn4Dc.js";function n({bars:n,unit:r}){return t(`ul`,{class:`bar-legend`,children:e(n,r).map(({key:e,label:n,colour:r,about:i})=>t(`li`,{"data-tip":i,children:[t(`span`,{class:`swatch`,style:{background:r}}),` `,n]},e))})}export{n as t};

@@ -1,0 +1,2 @@
+/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
+import{Aa as e,Vr as t,pn as n}from"./frame-DPInn4Dc.js";function r({diagnosis:r,told:i=!1}){let a=r===null?null:n(r);if(a===null)return null;let o={view:`recommendations`,"findings.open":a.rule};return i?e(`span`,{children:[`Shares of GPU time are of `,e(t,{to:o,children:`what was recorded`}),`.`]}):e(`span`,{children:[e(t,{to:o,children:`GPU work is missing from this recording`}),` (`,a.when,`): shares of GPU time are of what was recorded.`]})}export{r as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{Aa as e,Et as t}from"./frame-Bexvagmb.js";function n({children:n}){return e(`div`,{class:`one-stop`,...t(),children:n})}export{n as t};

@@ -1,0 +1,2 @@
+/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
+import{Aa as e,Et as t}from"./frame-DPInn4Dc.js";function n({children:n}){return e(`div`,{class:`one-stop`,...t(),children:n})}export{n as t};

@@ -1,0 +1,2 @@
+/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
+import{Aa as e}from"./frame-DPInn4Dc.js";var t=({rows:t,class:n})=>e(`dl`,{class:n,children:t.map(([t,n],r)=>e(`div`,{children:[e(`dt`,{children:t}),e(`dd`,{children:n})]},r))}),n=({rows:n})=>e(t,{class:`properties`,rows:n});export{t as n,n as t};

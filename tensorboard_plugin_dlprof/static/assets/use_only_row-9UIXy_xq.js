@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{br as e,ro as t,vr as n,yr as r}from"./frame-Bexvagmb.js";function i(i,a){let o=e(),s={...o,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},c=n(a.row===``?null:r(o,`only`,i,a),e=>t(s,e));if(c.data===null)return c.error===null?null:``;let{total:l,rows:u,key:d}=c.data;return l===1?String(u[0]?.[d]??``):``}export{i as t};
